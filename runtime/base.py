@@ -1,0 +1,205 @@
+"""What a tensor is made of: an array, its place in the graph, its version, and, if it is a view, of what.
+
+In: an array. Out (`make`): a tensor that wraps it. The class that users see is `tensor.Tensor`; the engine
+and the recorder need only these slots, and always make new tensors of the class of one they were given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from .errors import DtypeError
+from .modes import SPECIAL, state
+
+if TYPE_CHECKING:
+    from .graph import Node
+
+T = TypeVar("T", bound="TensorBase")
+
+_new = object.__new__
+
+
+class TensorBase:
+    """The slots of a tensor.
+
+    Attributes:
+        _array: the values: an array, or a NumPy scalar (see `boxed`).
+        _requires: whether a gradient is wanted.
+        _node: the node that made it, or None for a leaf.
+        _nr: which result of that node it is.
+        _counter: a list of one number, shared with views and detached tensors and raised by every change in
+            place; None for inference tensors, whose changes are not counted.
+        _view: a `View` if this is a differentiable view.
+        _rare: a `Rare` with what few tensors have, or None.
+    """
+
+    __slots__ = ("__weakref__", "_array", "_node", "_nr", "_rare", "_requires", "_counter", "_view")
+
+    _array: Any
+    _requires: bool
+    _node: Node | None
+    _nr: int
+    _counter: list[int] | None
+    _view: View | None
+    _rare: Rare | None
+
+
+class Rare:
+    """What few tensors have: a gradient, hooks, a name."""
+
+    __slots__ = ("accumulator", "grad", "hooks", "name", "post_hooks", "retains")
+
+    def __init__(self) -> None:
+        self.grad: Any = None
+        self.hooks: dict[int, Callable[[Any], Any]] = {}
+        self.post_hooks: dict[int, Callable[[Any], Any]] = {}
+        self.retains = False
+        self.accumulator: Any = None
+        self.name: str | None = None
+
+
+class View:
+    """How a tensor shows the memory of another: `base`, and the call that makes it from there.
+
+    Attributes:
+        base: the tensor whose memory it is; not itself a view.
+        parent: the view of `base` that this one was taken from; None if it was `base` itself.
+        function, rest, options: the call, whose first argument is what the view is taken of.
+        item: which of several results it is; None for a single one.
+        node: the node of `base` when this view was last brought up to date.
+        refused: why a change in place cannot be followed, or None.
+    """
+
+    __slots__ = ("base", "function", "item", "node", "options", "parent", "refused", "rest")
+
+    def __init__(
+        self,
+        base: TensorBase,
+        parent: View | None,
+        function: Callable[..., Any],
+        rest: tuple[Any, ...],
+        options: dict[str, Any],
+        item: int | None = None,
+        refused: str | None = None,
+    ) -> None:
+        self.base = base
+        self.parent = parent
+        self.function = function
+        self.rest = rest
+        self.options = options
+        self.item = item
+        self.node = base._node
+        self.refused = refused
+
+    def calls(self) -> list[View]:
+        """The views to take, one after the other, from that of `base`."""
+        chain = []
+        view: View | None = self
+        while view is not None:
+            chain.append(view)
+            view = view.parent
+        return chain[::-1]
+
+
+def make(cls: type[T], array: Any) -> T:
+    """A leaf of class `cls` around `array`, which is not copied."""
+    tensor: T = _new(cls)
+    tensor._array = array
+    tensor._requires = False
+    tensor._node = None
+    tensor._nr = 0
+    tensor._counter = None if state.mode == SPECIAL and state.inference else [0]
+    tensor._view = None
+    tensor._rare = None
+    return tensor
+
+
+def boxed(tensor: TensorBase) -> Any:
+    """The array of a tensor as one that can be written to and shared; NumPy's results may be scalars.
+
+    >>> boxed(make(TensorBase, np.float64(2.0)))
+    array(2.)
+    """
+    if isinstance(tensor._array, np.generic):
+        tensor._array = np.array(tensor._array)
+    return tensor._array
+
+
+def rare(tensor: TensorBase) -> Rare:
+    """The `Rare` of a tensor, made where it has none."""
+    if tensor._rare is None:
+        tensor._rare = Rare()
+    return tensor._rare
+
+
+class Spec:
+    """Shape and dtype of an array of which nothing else is needed; `hollow` is an array without memory.
+
+    >>> Spec.of(np.ones((2, 3))).hollow().shape
+    (2, 3)
+    """
+
+    __slots__ = ("dtype", "shape", "zero")
+
+    def __init__(self, shape: tuple[int, ...], dtype: Any, zero: Any = None) -> None:
+        self.shape = shape
+        self.dtype = dtype
+        self.zero = zero
+
+    @classmethod
+    def of(cls, array: Any) -> Spec:
+        """That of an array; for one on another device, `zero` is what to broadcast."""
+        if isinstance(array, np.ndarray | np.generic):
+            return cls(array.shape, array.dtype)
+        return cls(array.shape, array.dtype, np.zeros_like(array, shape=()))
+
+    def hollow(self) -> Any:
+        """An array of this shape and dtype that takes no memory; what it holds is not to be read."""
+        if self.zero is not None:
+            return np.broadcast_to(self.zero, self.shape)
+        return np.ndarray(self.shape, self.dtype, _NOTHING, strides=(0,) * len(self.shape))
+
+
+_NOTHING = bytes(64)
+_STRIDES = tuple((0,) * n for n in range(65))
+
+
+def hollow(array: Any) -> Any:
+    """An array of the same shape and dtype that takes no memory.
+
+    >>> hollow(np.ones((2, 3))).shape
+    (2, 3)
+    """
+    if isinstance(array, np.ndarray | np.generic):
+        return np.ndarray(array.shape, array.dtype, _NOTHING, 0, _STRIDES[array.ndim])
+    return Spec.of(array).hollow()
+
+
+class Packed:
+    """A saved tensor that a `saved_tensors_hooks` has replaced by something else."""
+
+    __slots__ = ("indices", "node", "packed", "requires", "unpack")
+
+    def __init__(self, tensor: Any, hooks: tuple[Callable[[Any], Any], Callable[[Any], Any]]) -> None:
+        pack, self.unpack = hooks
+        self.node = tensor if tensor._node is None and tensor._requires else tensor._node
+        self.indices = tensor._nr
+        self.requires = tensor._requires
+        plain = make(type(tensor), tensor._array)
+        self.packed = pack(plain)
+
+    def value(self) -> Any:
+        """What `unpack` gives: a tensor with the place in the graph that the saved one had."""
+        tensor = self.unpack(self.packed)
+        if not isinstance(tensor, TensorBase):
+            raise DtypeError(f"an unpack hook returned {type(tensor).__name__}, expected a Tensor")
+        if not self.requires:
+            return tensor
+        if isinstance(self.node, TensorBase):
+            return self.node
+        again = make(type(tensor), tensor._array)
+        again._node, again._nr, again._requires = self.node, self.indices, True
+        return again

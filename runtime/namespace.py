@@ -1,0 +1,63 @@
+"""The names of `adjoin.runtime`, for people: `tensor`, `no_grad`, `exp`, `autograd`, `optim`, ...
+
+In: nothing. Out: everything that the eager library offers, in one place; `adjoin.runtime` finds its attributes
+here.
+"""
+
+from __future__ import annotations
+
+import builtins
+
+import numpy as _np
+
+from . import autograd, cuda, functions, optim
+from .autograd import Function, backward, checkpoint, grad
+from .creation import (
+    arange,
+    as_tensor,
+    empty,
+    empty_like,
+    eye,
+    from_numpy,
+    full,
+    full_like,
+    linspace,
+    manual_seed,
+    ones,
+    ones_like,
+    rand,
+    rand_like,
+    randint,
+    randn,
+    randn_like,
+    zeros,
+    zeros_like,
+)
+from .device import Device
+from .errors import DeviceError, DtypeError, GraphError, OutOfRange, ShapeError
+from .function import once_differentiable
+from .functions import *  # noqa: F403
+from .modes import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+from .picture import Picture, draw
+from .tensors import Tensor, tensor
+
+float16, float32, float64 = (_np.dtype(kind) for kind in ("f2", "f4", "f8"))
+complex64, complex128 = (_np.dtype(kind) for kind in ("c8", "c16"))
+int8, int16, int32, int64 = (_np.dtype(kind) for kind in ("i1", "i2", "i4", "i8"))
+uint8 = _np.dtype("u1")
+bool = _np.dtype("?")
+half, float, double, cfloat, cdouble = float16, float32, float64, complex64, complex128
+short, int, long = int16, int32, int64
+pi, e, inf, nan, newaxis = _np.pi, _np.e, _np.inf, _np.nan, None
+
+
+def is_tensor(value: object) -> builtins.bool:
+    """Whether this is a `Tensor`."""
+    return isinstance(value, Tensor)

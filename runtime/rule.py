@@ -1,0 +1,350 @@
+"""A rule: how one operation passes adjoints back and tangents on.
+
+In: a small function whose body states the adjoint, and the operations it belongs to. Out: an entry in
+`TABLE`, which the transformer reads as *source* (the body is spliced into generated code) and the eager
+runtime *calls* (`Rule.vjp`, `Rule.jvp`). Nothing about what to keep for the reverse sweep is written by
+hand: it is whatever the body names (`Rule.needs`).
+
+    @elementwise(np.arctan2)
+    def arctan2(g, out, y, x):
+        s = g / (x * x + y * y)
+        return s * x, -s * y
+
+The parameters after `g` (the adjoint of the result) and `out` (the result) are those of the operation, with
+its names and defaults; an option that is not among them is refused by name. The body is simple assignments
+and one `return` with one expression per differentiable parameter (`wrt`, by default the first ones), so
+that it can be cut down to what the active arguments need. What is harder is a named helper in `support`.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .support import conj, real_if_real, tree_map, unbroadcast
+
+__all__ = [
+    "TABLE",
+    "NoRule",
+    "Rule",
+    "elementwise",
+    "linear",
+    "lookup",
+    "multilinear",
+    "nondifferentiable",
+    "vjp",
+]
+
+#: Every known operation, by the function itself (`np.sin`, `operator.mul`, `np.add.reduce`, ...).
+TABLE: dict[Callable[..., Any], Rule] = {}
+
+
+class NoRule(LookupError):
+    """An operation, or an option of one, for which the table has no derivative."""
+
+
+class Rule:
+    """One row of the table; see the module's docstring for what `body` looks like.
+
+    Attributes:
+        kind: ``"elementwise"`` (linear in ``g``, so the same text serves tangents; broadcasting is summed
+            out by the driver), ``"linear"`` (the body is the transpose; the tangent is the operation
+            itself), ``"multilinear"`` (linear in each differentiable argument on its own: the tangent is
+            the operation with one argument replaced, summed), ``"vjp"`` (general, with its tangent in
+            `jvp_body`) or ``"nondifferentiable"``.
+        wrt: names of the differentiable parameters, in the order of the returned expressions.
+        steps: names of parameters on which the result depends by steps only (the condition of `where`). What
+            is in neither `wrt` nor `steps` may have a derivative that is not known: an active value there
+            is refused, never taken for a constant.
+        view: whether the result may share memory with its first argument.
+        holomorphic: complex conjugation is applied around the body; False where the body does it itself.
+        safe: a value of the operands at which every derivative is finite, for operations whose derivative
+            can be infinite or nan elsewhere. An adjoint that is zero by structure is kept zero by
+            evaluating the body at `safe` there. None: the derivative is finite wherever the value is.
+        only: for options, the values that the rule covers; another one is refused by name.
+        samples: argument tuples (or zero-argument functions that make them) for the test of the table.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        body: Callable[..., Any] | None,
+        functions: Sequence[Callable[..., Any]],
+        *,
+        wrt: Iterable[str] | None = None,
+        steps: Iterable[str] = (),
+        view: bool = False,
+        holomorphic: bool = True,
+        safe: float | None = None,
+        only: Mapping[str, Sequence[Any]] | None = None,
+        samples: Sequence[Any] = (),
+    ) -> None:
+        self.kind = kind
+        self.body = body
+        self.functions = tuple(functions)
+        self.steps = tuple(steps)
+        self.view = view
+        self.holomorphic = holomorphic
+        self.safe = safe
+        self.only = dict(only or {})
+        self.samples = list(samples)
+        self.jvp_body: Callable[..., Any] | None = None
+        self._sliced: dict[tuple[str, tuple[int, ...]], Callable[..., Any]] = {}
+        if body is None:
+            self.signature = None
+            self.wrt: tuple[str, ...] = ()
+            return
+        parameters = list(inspect.signature(body).parameters.values())
+        self.signature = inspect.Signature(parameters[2:])
+        if wrt is None:
+            wrt = [p.name for p in parameters[2 : 2 + len(_returned(_parsed(body)))]]
+        self.wrt = tuple(wrt)
+
+    def __repr__(self) -> str:
+        names = ", ".join(getattr(f, "__name__", repr(f)) for f in self.functions)
+        return f"<{self.kind} rule for {names}>"
+
+    @property
+    def name(self) -> str:
+        return (
+            self.body.__name__
+            if self.body
+            else str(getattr(self.functions[0], "__name__", self.functions[0]))
+        )
+
+    def jvp(self, body: Callable[..., Any]) -> Callable[..., Any]:
+        """Decorator: the tangent of a `vjp` rule.
+
+        Its parameters are one dot per differentiable parameter, then ``out``, then the operation's own; it
+        returns one expression per dot (its contribution to the tangent of the result), and the driver adds
+        those of the active arguments.
+        """
+        self.jvp_body = body
+        return body
+
+    # -- binding -------------------------------------------------------------------------------------
+
+    def bind(self, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The operation's arguments by the rule's parameter names, defaults filled in.
+
+        Raises:
+            NoRule: for an option that the rule does not have, naming it.
+        """
+        if self.signature is None:
+            raise NoRule(f"{self.name} has no derivative")
+        try:
+            bound = self.signature.bind(*args, **kwargs)
+        except TypeError as error:
+            known = [name for name in self.signature.parameters]
+            unknown = [name for name in kwargs if name not in known]
+            what = f"option {unknown[0]!r}" if unknown else f"these arguments ({error})"
+            raise NoRule(f"the rule of {self.name} does not cover {what}") from None
+        bound.apply_defaults()
+        self.check_options(bound.arguments)
+        return dict(bound.arguments)
+
+    def check_options(self, values: Mapping[str, Any]) -> None:
+        """Refuse an option with a value that the rule does not cover; what is no plain value is let pass.
+
+        Raises:
+            NoRule: naming the option and its value.
+        """
+        for name, covered in self.only.items():
+            value = values.get(name, covered[0])
+            if isinstance(value, str | int | None) and value not in covered:
+                raise NoRule(f"the rule of {self.name} does not cover {name}={value!r}")
+
+    def _arguments(self, bound: dict[str, Any]) -> list[Any]:
+        """The values of `bound` in the order of the body's positional parameters, `*operands` spread."""
+        flat: list[Any] = []
+        assert self.signature is not None
+        for name, parameter in self.signature.parameters.items():
+            if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+                flat.extend(bound[name])
+            elif parameter.kind is not inspect.Parameter.KEYWORD_ONLY:
+                flat.append(bound[name])
+        return flat
+
+    def _options(self, bound: dict[str, Any]) -> dict[str, Any]:
+        assert self.signature is not None
+        keyword_only = inspect.Parameter.KEYWORD_ONLY
+        return {n: bound[n] for n, p in self.signature.parameters.items() if p.kind is keyword_only}
+
+    # -- template ------------------------------------------------------------------------------------
+
+    def needs(self, active: Sequence[str]) -> frozenset[str]:
+        """What the body names (``out`` and parameters) once cut down to the active parameters."""
+        if self.body is None:
+            return frozenset()
+        tree = _cut(_parsed(self.body), [self.wrt.index(name) for name in active])
+        read = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+        assert self.signature is not None
+        return frozenset(read & {"out", *self.signature.parameters})
+
+    def template(self, active: Sequence[str]) -> Callable[..., tuple[Any, ...]]:
+        """The body cut down to the active parameters, as a function that returns a tuple."""
+        assert self.body is not None
+        return self._slice("adjoint", self.body, tuple(self.wrt.index(name) for name in active))
+
+    def _slice(self, which: str, body: Callable[..., Any], keep: tuple[int, ...]) -> Callable[..., Any]:
+        key = (which, keep)
+        if key not in self._sliced:
+            module = ast.Module([_cut(_parsed(body), keep)], [])
+            code = compile(ast.fix_missing_locations(module), inspect.getfile(body), "exec")
+            scope: dict[str, Any] = {}
+            exec(code, body.__globals__, scope)
+            self._sliced[key] = scope[body.__name__]
+        return self._sliced[key]
+
+    # -- calling: what the eager runtime uses --------------------------------------------------------
+
+    def vjp(self, active: Sequence[str], g: Any, out: Any, bound: dict[str, Any]) -> tuple[Any, ...]:
+        """The adjoints of the active parameters, in their order; each has its parameter's shape and dtype.
+
+        Args:
+            active: names out of `wrt`.
+            g: adjoint of the result: an array of its shape (for several results, a tuple with None where
+                one has no adjoint).
+            out: the result; may be None where `needs` does not name it.
+            bound: from `bind`; values that `needs` does not name may be None, save for the active ones,
+                of which shape and dtype are read.
+        """
+        around = conj if self.holomorphic else _same
+        adjoints = self.template(active)(around(g), out, *self._arguments(bound), **self._options(bound))
+        finish = unbroadcast if self.kind == "elementwise" else real_if_real
+        return tuple(
+            tree_map(lambda a, x: None if a is None else finish(around(a), x), adjoint, bound[name])
+            for name, adjoint in zip(active, adjoints, strict=True)
+        )
+
+    def tangent(self, dots: dict[str, Any], out: Any, bound: dict[str, Any]) -> Any:
+        """The tangent of the result, given the tangents of the active parameters by name."""
+        active = tuple(name for name in self.wrt if name in dots)
+        if self.kind == "elementwise":
+            terms = [
+                self.template((name,))(dots[name], out, *self._arguments(bound), **self._options(bound))[0]
+                for name in active
+            ]
+            shape = np.broadcast_shapes(*map(np.shape, bound.values()))  # a tangent of `x + y` in x alone
+            terms = [term if np.shape(term) == shape else np.broadcast_to(term, shape) for term in terms]
+        elif self.kind in ("linear", "multilinear"):
+            replaced = [dots] if self.kind == "linear" else [{name: dots[name]} for name in active]
+            operation = self.functions[0]
+            terms = []
+            for change in replaced:
+                now = {**bound, **change}
+                terms.append(operation(*self._arguments(now), **self._options(now)))
+        elif self.jvp_body is None:
+            raise NoRule(f"{self.name} has no tangent rule yet")
+        else:
+            body = self._slice("tangent", self.jvp_body, tuple(self.wrt.index(name) for name in active))
+            all_dots = [dots.get(name) for name in self.wrt]
+            terms = list(body(*all_dots, out, *self._arguments(bound), **self._options(bound)))
+        total = functools.reduce(_add_results, terms)
+        return total if out is None else tree_map(real_if_real, total, out)
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _add_results(a: Any, b: Any) -> Any:
+    return tree_map(np.add, a, b)
+
+
+# -- the decorators: one per kind --------------------------------------------------------------------
+
+
+def _decorator(kind: str) -> Callable[..., Callable[[Callable[..., Any]], Rule]]:
+    def decorator(*functions: Callable[..., Any], **options: Any) -> Callable[[Callable[..., Any]], Rule]:
+        def register(body: Callable[..., Any]) -> Rule:
+            rule = Rule(kind, body, functions, **options)
+            for function in functions:
+                TABLE[function] = rule
+            return rule
+
+        return register
+
+    decorator.__name__ = kind
+    return decorator
+
+
+elementwise = _decorator("elementwise")
+linear = _decorator("linear")
+multilinear = _decorator("multilinear")
+vjp = _decorator("vjp")
+
+
+def nondifferentiable(*functions: Callable[..., Any]) -> None:
+    """Register operations whose results carry no derivative (integers, booleans, shapes, steps)."""
+    for function in functions:
+        TABLE[function] = Rule("nondifferentiable", None, [function])
+
+
+def lookup(function: Any) -> Rule | None:
+    """The rule of an operation, or None. `cupy.f` finds the rule of `numpy.f`."""
+    try:
+        rule = TABLE.get(function)
+    except TypeError:  # unhashable: certainly not in the table
+        return None
+    if rule is None and (getattr(function, "__module__", None) or "").partition(".")[0] == "cupy":
+        path = function.__module__.split(".")[1:] + [function.__name__]
+        found: Any = np
+        for part in path:
+            found = getattr(found, part, None)
+        rule = TABLE.get(found) if found is not None else None
+    return rule
+
+
+# -- reading a body ----------------------------------------------------------------------------------
+
+
+@functools.cache
+def _parsed(body: Callable[..., Any]) -> ast.FunctionDef:
+    tree = ast.parse(textwrap.dedent(inspect.getsource(body))).body[0]
+    assert isinstance(tree, ast.FunctionDef), f"a rule is a def, not {type(tree).__name__}"
+    tree.decorator_list = []
+    return tree
+
+
+def _returned(tree: ast.FunctionDef) -> list[ast.expr]:
+    last = tree.body[-1]
+    assert isinstance(last, ast.Return) and last.value is not None, f"{tree.name}: a rule ends with return"
+    return list(last.value.elts) if isinstance(last.value, ast.Tuple) else [last.value]
+
+
+def _cut(tree: ast.FunctionDef, keep: Sequence[int]) -> ast.FunctionDef:
+    """The body with only the kept expressions, and the assignments these still read."""
+    returned = _returned(tree)
+    kept = ast.Tuple([returned[i] for i in keep], ast.Load())
+    wanted = _names(kept)
+    statements: list[ast.stmt] = [ast.Return(kept)]
+    for statement in reversed(tree.body[:-1]):
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+            continue  # a docstring
+        assert isinstance(statement, ast.Assign), f"{tree.name}: a rule body is assignments and one return"
+        targets = {n.id for target in statement.targets for n in ast.walk(target) if isinstance(n, ast.Name)}
+        if targets & wanted:
+            wanted |= _names(statement.value)
+            statements.insert(0, statement)
+    return ast.FunctionDef(
+        tree.name,
+        tree.args,
+        statements,
+        [],
+        None,
+        None,
+        lineno=tree.lineno,
+        end_lineno=tree.end_lineno,
+        type_params=[],
+    )  # type: ignore[call-arg, call-overload, unused-ignore]
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}

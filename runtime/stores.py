@@ -1,0 +1,257 @@
+"""Changes in place: what they do to memory, versions and the graph.
+
+In: a tensor and the operation whose result it is to hold. Out: the same tensor, its array overwritten, its
+version raised, its place in the graph that of the new value. A store into a view of something recorded
+rewrites the history of the whole base (`CopySlices`); other views of that base catch up when they are next
+used (`record.refresh`).
+
+    >>> from adjoin.runtime import tensor, zeros
+    >>> x = tensor(3.0, requires_grad=True)
+    >>> z = zeros(2)
+    >>> z[0] = x * x
+    >>> z.sum().backward()
+    >>> x.grad
+    tensor(6.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .base import TensorBase, View, boxed, make
+from .errors import DtypeError, GraphError, ShapeError
+from .graph import Node, next_number
+from .modes import state
+from .names import name_of
+from .record import Plan, explained, node_for, refresh, replay, unwrapped
+from .rule import NoRule, linear, lookup
+from .support import unbroadcast
+
+__all__ = ["change", "stored"]
+
+
+# -- the operation behind ``x[key] = value`` ---------------------------------------------------------------
+
+
+def stored(x: Any, key: Any, value: Any) -> Any:
+    """A copy of `x` in which `value` has been stored at `key`.
+
+    >>> stored(np.zeros(3), 1, 5.0)
+    array([0., 5., 0.])
+    """
+    x = x.copy()
+    x[key] = value
+    return x
+
+
+def cleared(g: Any, key: Any) -> Any:
+    """`g` with zeros at `key`."""
+    return stored(g, key, 0)
+
+
+def taken(g: Any, key: Any, value: Any) -> Any:
+    """The part of `g` at `key`, in the shape of `value`; of repeated indices only the last was stored."""
+    part = g[key]
+    last = _last_writes(np.shape(g), key)
+    if last is not None:
+        part = np.where(last, part, 0)
+    return unbroadcast(part, value)
+
+
+def _last_writes(shape: tuple[int, ...], key: Any) -> Any:
+    """Which stores of `key` remain, or None if no index can be repeated."""
+    keys = key if isinstance(key, tuple) else (key,)
+    arrays = [k for k in keys if isinstance(k, list | np.ndarray) and np.asarray(k).dtype.kind != "b"]
+    if not arrays:
+        return None
+    written = np.zeros(shape, dtype=np.intp)
+    order = np.arange(written[key].size).reshape(written[key].shape)
+    written[key] = order
+    return written[key] == order
+
+
+@linear(stored, wrt=("x", "value"))
+def _stored(g: Any, out: Any, x: Any, key: Any, value: Any) -> Any:
+    return cleared(g, key), taken(g, key, value)
+
+
+# -- changing a tensor --------------------------------------------------------------------------------------
+
+
+def change(
+    x: Any,
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    write: Callable[..., None] | None = None,
+    name: str | None = None,
+) -> Any:
+    """Overwrite `x` with ``function(*args)``, where `x` itself may be among `args`.
+
+    Args:
+        x: the tensor.
+        function: an operation of the rule table.
+        args: its arguments.
+        write: ``write(array, *arrays)`` does the same in place; by default the result is copied.
+        name: of the node.
+
+    Raises:
+        GraphError: `x` is a leaf that requires grad, or a view of one; or an inference tensor.
+        ShapeError, DtypeError: the result does not fit into `x`.
+    """
+    recording = state.grad
+    _refuse(x, recording)
+    if x._view is not None:
+        refresh(x)
+    found: list[Any] = []
+    array = boxed(x)
+    raw = [unwrapped(value, found) for value in args]
+    if array.dtype.kind in "biu" and recording and any(t._requires for t in found):
+        raise DtypeError(f"a result that requires grad cannot be stored in a tensor of {array.dtype}")
+    records = recording and (x._requires or any(t._requires for t in found))
+    ghost = _ghost(x, array.copy() if records else array)
+    _write(array, function, raw, write)
+    if x._counter is not None:
+        x._counter[0] += 1
+    if records:
+        rule = lookup(function)
+        if rule is None:
+            raise NoRule(f"{name_of(function)} has no rule")
+        past = [ghost if value is x else value for value in args]
+        tensors = [ghost if t is x else t for t in found]
+        if any(t._requires for t in tensors):
+            node, _ = node_for(
+                rule, function, past, {}, array, type(x), name or name_of(function, args), tensors, x
+            )
+            _attach(x, node)
+    return x
+
+
+def _refuse(x: Any, recording: bool) -> None:
+    if x._counter is None and not state.inference:
+        raise GraphError(
+            "an inference tensor cannot be changed in place outside of inference mode; clone() it"
+        )
+    if not recording:
+        return
+    view = x._view
+    if view is not None:
+        if view.base._requires and view.base._node is None:
+            raise GraphError(
+                "a view of a leaf that requires grad cannot be changed in place; do it under no_grad(), "
+                "or on a copy (clone())"
+            )
+        if view.refused is not None and view.base._requires:
+            raise GraphError(f"this view cannot be changed in place while recording: {view.refused}")
+    elif x._requires and x._node is None:
+        raise GraphError(
+            "a leaf that requires grad cannot be changed in place; do it under no_grad(), or on a copy (clone())"
+        )
+
+
+def _ghost(x: Any, array: Any) -> Any:
+    """`x` as it was before the change."""
+    ghost = make(type(x), array)
+    ghost._node, ghost._nr, ghost._requires = x._node, x._nr, x._requires
+    return ghost
+
+
+def _write(
+    array: Any, function: Callable[..., Any], raw: Sequence[Any], write: Callable[..., None] | None
+) -> None:
+    try:
+        if write is not None:
+            write(array, *raw)
+        elif isinstance(function, np.ufunc) and not isinstance(array, np.generic):
+            function(*raw, out=array, casting="same_kind")
+        else:
+            result = function(*raw)
+            if np.shape(result) != array.shape:
+                raise ShapeError(
+                    f"a result of shape {np.shape(result)} does not fit in place into {array.shape}"
+                )
+            np.copyto(array, result, casting="same_kind")
+    except GraphError:
+        raise
+    except Exception as error:
+        raise explained(error, function, [array, *raw]) from error
+
+
+def _attach(x: Any, node: Node) -> None:
+    """Make `node` the history of `x`, and of the base that `x` is a view of."""
+    view = x._view
+    if view is None:
+        x._node, x._nr, x._requires = node, 0, True
+        return
+    base = view.base
+    slices = CopySlices(base, view, node)
+    base._node, base._nr, base._requires = slices, 0, True
+    refresh(x)
+
+
+_NO_PLAN = Plan.__new__(Plan)
+_NO_PLAN.name = "CopySlices"
+_NO_PLAN.saves = False
+_NO_PLAN.operands = None
+
+
+def _without_base(view: View) -> list[View]:
+    """The calls of a view alone: the base will hold the node that holds them, and must not be held by it."""
+    bare = []
+    for step in view.calls():
+        copy = View.__new__(View)
+        copy.function, copy.rest, copy.options, copy.item = step.function, step.rest, step.options, step.item
+        bare.append(copy)
+    return bare
+
+
+class CopySlices(Node):
+    """A base of which a part, seen through a view, was replaced by the result of `inner`.
+
+    Its gradient goes to the old base with that part zeroed, and, seen through the view, to `inner`.
+    """
+
+    __slots__ = ("calls", "has_base", "inner", "mask")
+
+    def __init__(self, base: TensorBase, view: View, inner: Node) -> None:
+        self.plan = _NO_PLAN
+        self.inner = inner
+        self.calls = _without_base(view)
+        self.has_base = base._requires
+        own = (base._node if base._node is not None else base,) if base._requires else ()
+        own_index = (base._nr,) if base._requires else ()
+        self.edges = own + inner.edges
+        self.indices = own_index + (inner.indices or (0,) * len(inner.edges))
+        self.seq = next_number()
+        self.shape = np.shape(base._array)
+        self.dtype = base._array.dtype
+        self.saved = ()
+        self.versions = ()
+        self.out_version = None
+        self.picks = None
+        self.more = None
+        self.code, self.lasti = inner.code, inner.lasti
+        self.mask = self._untouched(base._array) if base._requires else None
+
+    def _untouched(self, array: Any) -> Any:
+        """Where the view does not show the base."""
+        mask = np.ones_like(array, dtype=bool)
+        part = replay(self.calls, mask)
+        if np.may_share_memory(part, mask):
+            part[...] = False
+            return mask
+        places = replay(self.calls, np.cumsum(mask, dtype=np.intp).reshape(mask.shape) - 1)
+        flat = np.ones(mask.size, dtype=bool)
+        flat[places.ravel()] = False
+        return flat.reshape(mask.shape)
+
+    def apply(self, g: Any, cls: type[Any] | None) -> Sequence[Any]:
+        passed = self.inner.apply(replay(self.calls, g), cls)
+        if not self.has_base:
+            return passed
+        return [np.where(self.mask, g, 0), *passed]
+
+    def release(self) -> None:
+        self.inner.release()

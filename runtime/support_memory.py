@@ -1,0 +1,157 @@
+"""Shadows: adjoint memory of arrays and lists that a program writes to, found by where the memory is.
+
+In: arrays and lists of the running program. Out: arrays and lists of the same layout that hold their adjoints.
+Generated code uses these helpers where it cannot be told before running which memory a variable is.
+
+    >>> shadows = Shadows()
+    >>> a = np.zeros(3)
+    >>> shadows(a[1:])[0] = 5.0
+    >>> shadows(a)
+    array([0., 5., 0.])
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+class Shadows:
+    """Zero-initialised adjoint memory for owning arrays, handed out region by region.
+
+    The shadow of a view, however the program came by it, is the same region of its owner's shadow.
+    """
+
+    def __init__(self) -> None:
+        self._of: dict[int, tuple[Any, Any]] = {}  # id of owner -> (the owner, kept alive; its shadow)
+
+    def __call__(self, of: Any) -> Any:
+        """The shadow of an array (an array of its shape, dtype and strides) or list (a list of its length)."""
+        if isinstance(of, list):
+            if id(of) not in self._of:
+                self._of[id(of)] = of, zeros_of(of)
+            return self._of[id(of)][1]
+        owner = of
+        while isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        if id(owner) not in self._of:
+            low, high = np.lib.array_utils.byte_bounds(owner)
+            self._of[id(owner)] = owner, np.zeros(high - low, np.uint8)
+        memory = self._of[id(owner)][1]
+        offset = of.__array_interface__["data"][0] - np.lib.array_utils.byte_bounds(owner)[0]
+        return np.ndarray(of.shape, of.dtype, memory, offset, of.strides)
+
+    def add(self, view: Any, g: Any) -> None:
+        """Add to the shadow of a view, right also for views that show an element more than once."""
+        shadow = self(view)
+        if not _overlaps_itself(view):
+            shadow += g
+            return
+        places = np.arange(view.size).reshape(view.shape)  # one number per element shown ...
+        order = np.zeros(shadow.shape, np.intp)
+        flat, first = _cells(view)
+        order[...] = flat  # ... and the number of the memory cell that it is
+        sums = np.zeros(first.size, shadow.dtype)
+        np.add.at(sums, order.ravel(), np.broadcast_to(g, view.shape).ravel())
+        index = np.unravel_index(places.ravel()[first], view.shape)
+        shadow[index] += sums
+
+
+def _overlaps_itself(view: Any) -> bool:
+    """Whether two positions of the array may be one memory cell."""
+    if view.flags.c_contiguous or view.flags.f_contiguous or view.size < 2:
+        return False
+    spans = sorted((abs(s), n) for n, s in zip(view.shape, view.strides, strict=True) if n > 1)
+    reach = view.itemsize
+    for stride, n in spans:
+        if stride < reach:
+            return True
+        reach = stride * (n - 1) + reach
+    return False
+
+
+def _cells(view: Any) -> tuple[Any, Any]:
+    """For each position the number of its memory cell, and for each cell a position that shows it."""
+    offsets = np.zeros(view.shape, np.intp)
+    for axis, (n, stride) in enumerate(zip(view.shape, view.strides, strict=True)):
+        offsets += (np.arange(n) * stride).reshape((-1,) + (1,) * (view.ndim - axis - 1))
+    _, first, inverse = np.unique(offsets.ravel(), return_index=True, return_inverse=True)
+    return inverse.reshape(view.shape), first
+
+
+def zeros_of(value: Any) -> Any:
+    """Zeros of the structure, shapes and dtypes of a value; None for what carries no adjoint."""
+    if isinstance(value, list):
+        return [zeros_of(item) for item in value]
+    if isinstance(value, tuple):
+        parts = [zeros_of(item) for item in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    if isinstance(value, dict):
+        return {key: zeros_of(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return np.zeros_like(value)
+    if isinstance(value, float | complex | np.generic):
+        return value * 0 if np.isfinite(value) else type(value)(0)
+    return 0.0 if isinstance(value, int) else None
+
+
+def add_to_list(adjoints: Any, g: Any) -> None:
+    """Add adjoints to those of a list's elements, in place."""
+    for i, each in enumerate(g):
+        if each is not None:
+            add_to_item(adjoints, i, each)
+
+
+def add_to_item(adjoints: Any, i: Any, g: Any) -> None:
+    """Add to the adjoint of one element of a list, or of a slice of it."""
+    if isinstance(i, slice):
+        for k, each in zip(range(*i.indices(len(adjoints))), g, strict=True):
+            adjoints[k] = adjoints[k] + each
+    else:
+        adjoints[i] = g if adjoints[i] is None else adjoints[i] + g
+
+
+def take_item(adjoints: Any, i: Any) -> Any:
+    """The adjoint of an element that was stored, which leaves zero behind."""
+    g = adjoints[i]
+    adjoints[i] = zeros_of(g)
+    return g
+
+
+def put_back(adjoints: Any, i: Any, g: Any) -> None:
+    """Undo `pop(i)`: the element has an adjoint again."""
+    at = i if i >= 0 else len(adjoints) + 1 + i
+    adjoints.insert(at, g)
+
+
+def last_stored(adjoint: Any, index: Any) -> Any:
+    """The adjoint of what was stored at `index`; where a position is repeated, only the last one counts."""
+    g = adjoint[index]
+    positions = np.arange(adjoint.size).reshape(adjoint.shape)[index]
+    flat = np.ravel(positions)[::-1]
+    _, first = np.unique(flat, return_index=True)
+    if first.size == flat.size:
+        return g.copy() if isinstance(g, np.ndarray) else g
+    wins = np.zeros(flat.size, bool)
+    wins[first] = True
+    return np.where(wins[::-1].reshape(positions.shape), g, 0)
+
+
+def scattered(g: Any, x: Any, index: Any) -> Any:
+    """Zeros like `x` with `g` added at `index`: the adjoint of `x[index]`."""
+    adjoint = zeros_of(x)
+    if isinstance(adjoint, list):
+        add_to_item(adjoint, index, g)
+    elif isinstance(adjoint, tuple):
+        return tuple(g if i == index % len(adjoint) else part for i, part in enumerate(adjoint))
+    else:
+        np.add.at(adjoint, index, g)
+    return adjoint
+
+
+def unit_seed(value: Any) -> Any:
+    """The seed 1 of a result that turns out to be one number when the program runs."""
+    if np.size(value) != 1 or np.iscomplexobj(value):
+        raise TypeError(f"the gradient needs one real number as the result, not {np.shape(value)} of {np.asarray(value).dtype}")
+    return np.ones_like(value) if isinstance(value, np.ndarray) else 1.0

@@ -1,0 +1,1 @@
+"""Source in, source out: reads a function and writes the functions that compute its derivatives."""

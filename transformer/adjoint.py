@@ -1,0 +1,1166 @@
+"""The adjoint: an IR function becomes the statements of its reverse sweep.
+
+In: an IR function, the variables to differentiate by, seeds for its result. Out: `Reverse`: the statements that
+compute the adjoints, naming primal values freely; `needed` then decides what of these is kept, and how.
+
+    y = np.sin(x)        x_bar = y_bar * np.cos(x)
+    a[i] = y             y_bar = a_bar[i]; a_bar[i] = 0
+
+Values that nothing writes to are handled functionally: an adjoint is an expression, and contributions are
+added. Memory that is written to has a *shadow*: adjoint memory of the same layout (`shadows`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..runtime import support_memory as support
+from ..runtime import support as _support
+from ..runtime.rule import NoRule, Rule, lookup
+from ..runtime.support import unbroadcast
+from .analyses.activity import Activity
+from .analyses.aliases import WRITES_FIRST, Aliases, is_basic, selects_once
+from .errors import AdjoinError, Code, Where
+from .infer import arg_kind
+from .ir import (
+    BINARY,
+    INDEX,
+    STORE,
+    UNBOUND,
+    Arg,
+    Block,
+    Const,
+    Dct,
+    For,
+    Function,
+    If,
+    Let,
+    Lst,
+    Op,
+    Ref,
+    Slc,
+    Statement,
+    Try,
+    Tup,
+    Var,
+    While,
+    With,
+    blocks,
+    operands,
+    substitute,
+    variables,
+    walk,
+)
+from .kinds import BOOL, INT, UNKNOWN, Array, Container, Number, Opaque, dims_of, dtype_of, is_real, same_shape
+from .kinds import Sequence as SequenceKind
+from .lowering.expressions import subscript
+from .lowering.reader import Frame, Reader
+from .lowering.splice import splice
+
+ELLIPSIS = Const(Ellipsis)
+
+
+def is_restore(s: Statement) -> bool:
+    """A statement that puts the old value of a store back; `needed` drops those that nobody needs.
+
+    The function of its operation is the store.
+    """
+    return isinstance(s, Let) and s.op.text == "restore"
+
+
+@dataclass(frozen=True)
+class Bar:
+    """The adjoint of a value so far. `owned`: an array that contributions are added to in place."""
+
+    arg: Arg
+    owned: bool = False
+
+
+@dataclass
+class Reverse:
+    """What the reverse sweep is before it is decided what to keep for it."""
+
+    statements: list[Statement]
+    gradients: dict[Var, Arg]
+    #: for each primal value of a loop body, the variable that stands for it in the reversed body
+    stands_for: dict[Var, Var]
+
+
+class Adjoint(Reader):
+    """Builds the reverse sweep, statement by statement, last first."""
+
+    def __init__(self, function: Function, independent: Iterable[Var], reader: Reader) -> None:
+        super().__init__()
+        self.numpy = reader.numpy
+        self.splicing = True
+        self.ir = function
+        self.independent = list(independent)
+        self.aliases = Aliases(function)
+        self.activity = Activity(function, set(self.independent), self.aliases)
+        self.bars: dict[Var, Bar] = {}
+        self.shadows: dict[Var, Var] = {}
+        self.table: Var | None = None  # the run-time table of shadows, once something needs it
+        self.stands_for: dict[Var, Var] = {}
+        self.in_loops: set[Var] = set()
+        self.indices: dict[Var, Var] = {}
+        self.holed: set[Var] = set()  # adjoints that may hold zeros by structure
+        self._defined: dict[Var, Statement] = {}
+        self.static = StaticShadows(self)
+        for s in walk(function.body):
+            if isinstance(s, For | While):
+                self.in_loops |= _bound_inside(s)
+
+    # -- the sweep ---------------------------------------------------------------------------------
+
+    def sweep(self, seeds: Callable[[Adjoint], None]) -> Reverse:
+        """Reverse the function's body.
+
+        Args:
+            seeds: adds the adjoint of the result with `contribute`.
+        """
+        with self.block() as statements:
+            self._enter(self.ir.body)
+            seeds(self)
+            self._block(self.ir.body)
+            gradients = {v: self.gradient(v) for v in self.independent}
+        if self.table is not None:
+            made = Let((self.table,), self.function_op(support.Shadows), (), ())
+            statements.insert(0, made)
+        return Reverse(statements, gradients, self.stands_for)
+
+    def open_seed(self, seed: Var, value: Arg) -> Any:
+        """The seed as a value of the structure of the result."""
+        return seed
+
+    def seed(self, value: Arg, seed: Arg) -> None:
+        """Add the seed, part by part."""
+        if isinstance(value, Tup | Lst):
+            for i, item in enumerate(value.items):
+                if self.activity.any_active(item):
+                    self.seed(item, self.let(INDEX, seed, Const(i), kind=arg_kind(item)))
+        elif isinstance(value, Dct):
+            for key, item in value.items:
+                if self.activity.any_active(item):
+                    self.seed(item, self.let(INDEX, seed, key, kind=arg_kind(item)))
+        elif self.activity.any_active(value):
+            self.contribute(value, seed)
+
+    def function_op(self, f: Any) -> Op:
+        return Op("call", f.__name__, f, Ref(f, f.__name__, "support"))
+
+    def gradient(self, v: Var) -> Arg:
+        """The adjoint of an independent variable at the end, zeros if nothing reached it."""
+        if self.is_buffer(v):
+            return self.shadow(v) if self.static.has(v) or not self.static.possible(v) else self.zeros_like(v)
+        bar = self.bars.get(v)
+        return self.zeros_like(v) if bar is None else bar.arg
+
+    def _block(self, block: Block) -> None:
+        self.do(Op("enter", "", block))
+        for s in reversed(block.body):
+            self._statement(s)
+
+    def _enter(self, block: Block) -> None:
+        for s in block.body:
+            for v in _bound_here(s):
+                self._defined[v] = s
+
+    def _statement(self, s: Statement) -> None:
+        self.site = s.site
+        if isinstance(s, Let):
+            self._let(s)
+        elif isinstance(s, With):
+            self._with(s)
+        elif not self._touches(s):
+            if not self._restores_inside(s):
+                return
+            self._compound(s)
+        else:
+            self._compound(s)
+
+    def _compound(self, s: Statement) -> None:
+        if isinstance(s, If):
+            self._if(s)
+        elif isinstance(s, For | While):
+            self._loop(s)
+        elif isinstance(s, Try):
+            self._try(s)
+
+    def _touches(self, s: Statement) -> bool:
+        """Whether anything active happens inside."""
+        every = [s, *(inner for b in blocks(s) for inner in walk(b))]
+        for each in every:
+            from .ir import bound
+
+            for v in bound(each):
+                if self.activity.active(v):
+                    return True
+            if isinstance(each, Let) and each.effect == "write" and any(
+                self.activity.active(v) for v in variables(each.args[0])
+            ):
+                return True
+            if isinstance(each, If | For | While | Try) and any(self.activity.active(v) for v in _outs(each)):
+                return True
+        return False
+
+    def _restores_inside(self, s: Statement) -> bool:
+        """Stores into memory whose contents the reverse sweep may need."""
+        return any(
+            isinstance(each, Let) and each.effect == "write" and each.op.form in ("store", "augment")
+            for b in blocks(s)
+            for each in walk(b)
+        )
+
+    # -- primal values -----------------------------------------------------------------------------
+
+    def primal(self, arg: Arg) -> Arg:
+        """An operand of the forward sweep as the reverse sweep names it."""
+        return substitute(arg, self._stand_in)
+
+    def _stand_in(self, v: Var) -> Arg:
+        if v in self.indices:
+            return self.indices[v]
+        if v not in self.in_loops:
+            return v
+        if v not in self.stands_for:
+            self.stands_for[v] = Var(v.name, v.kind)
+        return self.stands_for[v]
+
+    # -- contributions -----------------------------------------------------------------------------
+
+    def is_buffer(self, v: Var) -> bool:
+        """A value whose adjoint lives in a shadow."""
+        return self.aliases.is_buffer(v) or isinstance(v.kind, SequenceKind)
+
+    def contribute(self, target: Arg, g: Arg) -> None:
+        """Add `g` to the adjoint of an operand, containers part by part."""
+        if isinstance(target, Tup | Lst):
+            for i, item in enumerate(target.items):
+                if self.activity.any_active(item):
+                    self.contribute(item, self._part(g, i))
+        elif isinstance(target, Dct):
+            for key, item in target.items:
+                if self.activity.any_active(item):
+                    self.contribute(item, self.arg(subscript(self, _NO_FRAME, g, key, None)))
+        elif isinstance(target, Var) and self.activity.active(target):
+            if isinstance(target.kind, SequenceKind):
+                self.do(self.function_op(support.add_to_list), self.shadow(target), g, effect="write")
+            elif self.is_buffer(target):
+                self._add_to_shadow(target, g)
+            else:
+                self._add(target, g)
+
+    def _part(self, g: Arg, i: int) -> Arg:
+        if isinstance(g, Tup | Lst):
+            return g.items[i]
+        return self.index(g, Const(i))
+
+    def _add(self, target: Var, g: Arg) -> None:
+        bar = self.bars.get(target)
+        if bar is None:
+            self.bars[target] = Bar(g)
+            self._name(g, target)
+        elif bar.owned:
+            self.augment(bar.arg, ELLIPSIS, g)
+        else:
+            total = self.plus(bar.arg, g)
+            if bar.arg in self.holed and g in self.holed:
+                self._hole(total)
+            self.bars[target] = Bar(total)
+            self._name(total, target)
+
+    def _name(self, g: Arg, target: Var) -> None:
+        if isinstance(g, Var) and not g.name:
+            g.name = bar_name(target)
+
+    def augment(self, target: Arg, index: Arg, g: Arg, symbol: str = "+") -> None:
+        if isinstance(g, Let):
+            raise TypeError(g)
+        negated = self._negation_of(g)
+        if negated is not None:
+            symbol, g = {"+": "-", "-": "+"}[symbol], negated
+        self.do(Op("augment", symbol, BINARY[symbol]), target, index, g, effect="write")
+
+    def _negation_of(self, g: Arg) -> Arg | None:
+        """`x` where g is the `-x` just made."""
+        last = self.statements[-1] if self.statements else None
+        if isinstance(last, Let) and g in last.outs and last.op.form == "operator" and last.op.text == "-" and len(last.args) == 1:
+            self.statements.pop()
+            return last.args[0]
+        return None
+
+    def _add_to_shadow(self, target: Var, g: Arg) -> None:
+        if self.static.possible(target):
+            self.augment(self.shadow(target), ELLIPSIS, g)
+        else:
+            self.do(Op("method", "add"), self._shadow_table(), self.primal(target), g, effect="write")
+
+    def scatter(self, target: Var, index: Arg, g: Arg) -> None:
+        """Add `g` to the adjoint of `target[index]`."""
+        if not self.activity.active(target):
+            return
+        if isinstance(target.kind, SequenceKind):
+            self.do(self.function_op(support.add_to_item), self.shadow(target), index, g, effect="write")
+            return
+        if self.is_buffer(target):
+            into: Arg = self.shadow(target)
+        elif isinstance(target.kind, Array):
+            into = self.accumulator(target)
+        else:
+            self._add(target, self.let(self.function_op(support.scattered), g, self.primal(target), index, kind=target.kind))
+            return
+        self._scatter_into(into, index, g)
+
+    def _scatter_into(self, into: Arg, index: Arg, g: Arg) -> None:
+        if selects_once(index):
+            self.augment(into, index, g)
+        else:
+            self.do(Op("call", f"{self.numpy.text}.add.at", np.add.at, self.numpy), into, index, g, effect="write")
+
+    def accumulator(self, target: Var) -> Arg:
+        """The adjoint of an array as memory that may be added to in place."""
+        bar = self.bars.get(target)
+        if bar is not None and bar.owned:
+            return bar.arg
+        made = self.call(np.zeros_like, self.primal(target))
+        made.name = bar_name(target)
+        self._hole(made)
+        if bar is not None:
+            self.augment(made, ELLIPSIS, bar.arg)
+        self.bars[target] = Bar(made, owned=True)
+        return made  # type: ignore[no-any-return]
+
+    def take(self, v: Var) -> Arg | None:
+        """The complete adjoint of a value, where its definition is reached; None if there is none."""
+        if self.is_buffer(v) and isinstance(v.kind, SequenceKind | Array) or self.aliases.is_buffer(v):
+            if self.static.possible(v):
+                return self.shadow(v) if self.static.has(v) else None
+            return self.shadow(v)
+        bar = self.bars.pop(v, None)
+        return None if bar is None else bar.arg
+
+    def _hole(self, g: Arg) -> None:
+        self.holed.update(variables(g))
+
+    def let(self, op: Op, *args: Arg, **kwargs: Any) -> Any:
+        result = super().let(op, *args, **kwargs)
+        if op.function is np.where or op.function is np.equal or any(v in self.holed for a in args for v in variables(a)) or any(
+            isinstance(arg_kind(a), Array) and dtype_of(arg_kind(a)) == "b1" for a in args
+        ):
+            self._hole(result)
+        elif op.form == "call" and op.ref is not None and op.ref.imports == "support":
+            self._hole(result)
+        return result
+
+    # -- shadows -----------------------------------------------------------------------------------
+
+    def _shadow_table(self) -> Var:
+        if self.table is None:
+            self.table = Var("shadows", Opaque(None))
+        return self.table
+
+    def shadow(self, v: Var) -> Arg:
+        """Adjoint memory of a buffer, or the list of adjoints of a list's elements."""
+        if self.static.possible(v):
+            return self.static.shadow(v)
+        made = Var(bar_name(v), v.kind)
+        self.add(Let((made,), Op("apply", "shadows"), (self._shadow_table(), self.primal(v)), (), "", self.site))
+        self._hole(made)
+        return made
+
+    # -- simple statements -------------------------------------------------------------------------
+
+    def _let(self, s: Let) -> None:
+        form = s.op.form
+        if form == "store":
+            self._store(s)
+        elif form == "augment":
+            self._augment(s)
+        elif s.effect == "write":
+            self._write(s)
+        elif form == "index":
+            self._index(s)
+        elif form == "value":
+            self._value(s)
+        elif any(self.activity.active(out) for out in s.outs):
+            self._operation(s)
+
+    def _value(self, s: Let) -> None:
+        out = s.out
+        if not self.activity.active(out):
+            return
+        source = s.args[0]
+        if isinstance(source, Var) and self.is_buffer(out):
+            return  # another name of the same memory
+        g = self.take(out)
+        if g is not None:
+            self.contribute(source, g)
+
+    def _index(self, s: Let) -> None:
+        out, (x, index) = s.out, s.args[:2]
+        if not isinstance(x, Var) or not self.activity.active(out):
+            return
+        if self.aliases.is_buffer(out) and self.aliases.of(out) == self.aliases.of(x):
+            return  # a view: it shares the shadow
+        g = self.take(out)
+        if g is None:
+            return
+        if isinstance(x.kind, Container):
+            return  # an independent variable: its adjoint is the result
+        if out in self.independent:
+            self.bars[out] = Bar(g)
+            return
+        self.scatter(x, self.primal(index), g)
+
+    def _store(self, s: Let) -> None:
+        target, index, value = s.args
+        assert isinstance(target, Var)
+        if isinstance(target.kind, SequenceKind):
+            if self.activity.active(target) and not self._inert(target):
+                g = self.let(self.function_op(support.take_item), self.shadow(target), self.primal(index), kind=target.kind.element, effect="write")
+                self.contribute(value, g)
+            return
+        active = self.activity.active(target)
+        if active and not (self.static.possible(target) and not self.static.has(target)):
+            shadow = self.shadow(target)
+            at = self.primal(index)
+            g = None
+            if self.activity.any_active(value):
+                g = self._stored(target, shadow, at, value)
+            self.do(STORE, shadow, at, Const(0), effect="write")
+            self._restore(s, target, at)
+            if g is not None:
+                self.contribute(value, g)
+            return
+        self._restore(s, target, self.primal(index))
+
+    def _stored(self, target: Var, shadow: Arg, at: Arg, value: Arg) -> Arg:
+        """The adjoint of what was stored, by value, in the shape of what was stored."""
+        if selects_once(at):
+            g: Arg = self.index(shadow, at)
+            if not isinstance(arg_kind(g), Number) and is_basic(at):
+                g = self.let(Op("method", "copy", np.copy), g)
+        else:
+            g = self.let(self.function_op(support.last_stored), shadow, at, kind=UNKNOWN)
+        kind = arg_kind(value)
+        return self._fit(g, value, arg_kind(INDEX_OF(target, at)), kind)
+
+    def _fit(self, g: Arg, value: Arg, whole: Any, kind: Any) -> Arg:
+        """Sum what was broadcast."""
+        if isinstance(kind, Number) and isinstance(arg_kind(g), Number):
+            return self._cast(g, value)
+        if dims_of(kind) is not None and dims_of(whole) is not None and kind == whole:
+            return self._cast(g, value)
+        if not isinstance(value, Var):
+            return g
+        return self.unbroadcast(g, value, arg_kind(g))
+
+    def _cast(self, g: Arg, value: Arg) -> Arg:
+        a, b = dtype_of(arg_kind(g)), dtype_of(arg_kind(value))
+        if a == b or b in ("float", "complex") or a in ("float",) or (a and b and is_real(arg_kind(g)) and b == "complex"):
+            return g
+        return self.let(self.function_op(_support.real_if_real), g, self.primal(value), kind=arg_kind(value))  # type: ignore[no-any-return]
+
+    def _augment(self, s: Let) -> None:
+        """`a[i] += e`: the old value passes its adjoint on unchanged."""
+        target, index, value = s.args
+        assert isinstance(target, Var)
+        at = self.primal(index)
+        if self.activity.active(target) and not (self.static.possible(target) and not self.static.has(target)):
+            if self.activity.any_active(value):
+                shadow = self.shadow(target)
+                g: Arg = shadow if at == ELLIPSIS else self.index(shadow, at)
+                whole = arg_kind(g)
+                if not isinstance(whole, Number):
+                    g = self.let(Op("method", "copy", np.copy), g)
+                g = self._fit(g, value, whole, arg_kind(value))
+                if s.op.text == "-":
+                    g = self.unary("-", g)
+                self._restore(s, target, at)
+                self.contribute(value, g)
+                return
+        self._restore(s, target, at)
+
+    def _restore(self, s: Let, target: Var, at: Arg) -> None:
+        """Put the old value back, if `needed` finds that somebody reads it."""
+        op = Op("store", "restore", s)
+        self.add(Let((), op, (self.primal(target), at, Const(None)), (), "write", s.site))
+
+    def _inert(self, target: Var) -> bool:
+        """A list of arrays that are written to: the arrays have shadows of their own."""
+        return self.aliases.of(target) in self.aliases.written
+
+    def _write(self, s: Let) -> None:
+        """Other statements that change memory: list methods, `np.add.at`."""
+        target = s.args[0]
+        if s.op.function in WRITES_FIRST:
+            assert isinstance(target, Var)
+            value = s.args[2]
+            if self.activity.active(target) and self.activity.any_active(value):
+                g = self.index(self.shadow(target), self.primal(s.args[1]))
+                g = self._fit(g, value, arg_kind(g), arg_kind(value))
+                if s.op.function is np.subtract.at:
+                    g = self.unary("-", g)
+                self.contribute(value, g)
+            self._restore(s, target, self.primal(s.args[1]))
+            return
+        if not isinstance(target, Var) or not isinstance(target.kind, SequenceKind):
+            if any(self.activity.any_active(a) for a in s.operands):
+                self.refuse_at(s, Code.MUTATION, f"`{s.op.text}` changes an array in a way that is not followed")
+            return
+        if not self.activity.active(target) or self._inert(target):
+            return
+        self._list_method(s, target)
+
+    def _list_method(self, s: Let, target: Var) -> None:
+        name = s.op.text
+        shadow = self.shadow(target)
+        if name == "append":
+            g = self.let(Op("method", "pop"), shadow, kind=target.kind.element, effect="write")  # type: ignore[attr-defined]
+            self.contribute(s.args[1], g)
+        elif name == "pop" and len(s.args) == 1:
+            g = self.take(s.out) if self.activity.active(s.out) else None
+            zero = g if g is not None else self.zeros_like(self.primal(s.out))
+            self.do(Op("method", "append"), shadow, zero, effect="write")
+        elif name == "pop":
+            g = self.take(s.out) if self.activity.active(s.out) else None
+            zero = g if g is not None else self.zeros_like(self.primal(s.out))
+            self.do(self.function_op(support.put_back), shadow, self.primal(s.args[1]), zero, effect="write")
+        elif name == "reverse":
+            self.do(Op("method", "reverse"), shadow, effect="write")
+        else:
+            self.refuse_at(s, Code.MUTATION, f"list.{name} on active values is not followed")
+
+    def refuse_at(self, s: Statement, code: Code, reason: str, rewrite: str = "") -> None:
+        raise AdjoinError(code, reason, where=Where.of(s.site) if s.site else None, rewrite=rewrite or None)
+
+    # -- operations with a rule --------------------------------------------------------------------
+
+    def _operation(self, s: Let) -> None:
+        rule = lookup(s.op.function) if s.op.function is not None else None
+        if rule is None or rule.signature is None:
+            if s.op.form == "inplace":
+                self.refuse_at(s, Code.MUTATION, "an augmented assignment to a value that may or may not be an array",
+                               "write x = x + y, or make its kind known")  # fmt: skip
+            if rule is not None:
+                return
+            self.refuse_at(s, Code.NO_RULE, f"no rule yet for `{s.op.text}`", "add a rule, or use operations that have one")
+        assert rule is not None
+        try:
+            bound = rule.bind(s.args, dict(s.kwargs))
+            rule.check_options({name: arg.value for name, arg in bound.items() if isinstance(arg, Const)})
+        except NoRule as error:
+            self.refuse_at(s, Code.NO_RULE_FOR_OPTION, str(error), "leave the option out")
+        if rule.view and all(self.aliases.is_buffer(v) for v in s.outs):
+            self._view(s, rule, bound)
+            return
+        gs = [self.take(out) if self.activity.active(out) else None for out in s.outs]
+        if all(g is None for g in gs):
+            return
+        g: Arg = gs[0] if len(gs) == 1 else Tup(tuple(Const(None) if x is None else x for x in gs))  # type: ignore[assignment]
+        self._apply(s, rule, bound, g)
+
+    def _view(self, s: Let, rule: Rule, bound: dict[str, Any]) -> None:
+        """A view shares its owner's shadow; what may have been a copy is looked at when it runs."""
+        if certainly_view(s):
+            return
+        source = s.args[0]
+        out = s.out
+        shared = self.call(np.shares_memory, self.primal(out), self.primal(source))
+        shared.kind = BOOL
+
+        def pass_on() -> Arg:
+            g = self.shadow(out)
+            self._apply(s, rule, bound, g)
+            return Const(None)
+
+        self.choose(shared, lambda: Const(None), pass_on)
+        # `choose` binds a value nobody reads; only its effect matters
+
+    def _apply(self, s: Let, rule: Rule, bound: dict[str, Any], g: Arg) -> None:
+        active = [n for n in rule.wrt if n in bound and self._active_param(bound[n])]
+        if not active:
+            return
+        out: Arg = s.outs[0] if len(s.outs) == 1 else Tup(s.outs)
+        flip = rule.holomorphic and not all(is_real(arg_kind(v)) for a in (g, *s.operands) for v in variables(a))
+        if flip:
+            g = self._conj(g)
+        adjoints = splice(self, rule, active, g, self._safe(rule, active, g, out, bound), bound)
+        for name, adjoint in zip(active, adjoints, strict=True):
+            target = bound[name]
+            if isinstance(target, tuple):
+                target = Tup(target)
+            value = self.arg(adjoint)
+            if flip:
+                value = self._conj(value)
+            self._pass(rule, s, target, value)
+
+    def _active_param(self, arg: Any) -> bool:
+        return any(self.activity.any_active(a) for a in (arg if isinstance(arg, tuple) else (arg,)) if not _plain(a))
+
+    def _safe(self, rule: Rule, active: list[str], g: Arg, out: Arg, bound: dict[str, Any]) -> dict[str, Any]:
+        """The rule's arguments; where `g` is zero by structure, values at which the rule is finite."""
+        plain = {"out": self.primal(out), **{n: _map(a, self.primal) for n, a in bound.items()}}
+        if rule.safe is None or not any(v in self.holed for v in variables(g)) or not isinstance(g, Var):
+            return plain
+        untaken = self.binary("==", g, Const(0))
+        for name in rule.needs(active):
+            arg = plain[name]
+            if isinstance(arg, Var) and arg.kind.differentiable and isinstance(arg.kind, Array | Number):
+                plain[name] = self.call(np.where, untaken, Const(rule.safe), arg)
+        return plain
+
+    def _conj(self, g: Arg) -> Arg:
+        if isinstance(g, Tup):
+            return Tup(tuple(self._conj(i) for i in g.items), g.cls)
+        if isinstance(g, Const) or is_real(arg_kind(g)):
+            return g
+        kind = arg_kind(g)
+        if isinstance(kind, Array | Number) and kind.dtype is not None:
+            return self.call(np.conj, g)  # type: ignore[no-any-return]
+        return self.let(self.function_op(_support.conj), g, kind=kind)  # type: ignore[no-any-return]
+
+    def _pass(self, rule: Rule, s: Let, target: Arg, g: Arg) -> None:
+        """Bring an adjoint to the shape and dtype of its operand, and add it."""
+        if isinstance(target, Var):
+            if isinstance(target.kind, SequenceKind):
+                self.contribute(target, g)
+                return
+            if rule.kind == "elementwise":
+                whole = arg_kind(s.outs[0])
+                g = self.unbroadcast(g, target, whole)
+            else:
+                g = self._real(g, target)
+            self.contribute(target, g)
+        elif isinstance(target, Tup | Lst):
+            for i, item in enumerate(target.items):
+                if self.activity.any_active(item):
+                    self._pass(rule, s, item, self._part(g, i))
+        elif isinstance(target, Dct):
+            self.contribute(target, g)
+
+    def unbroadcast(self, g: Arg, x: Var, whole: Any) -> Arg:
+        """`g`, of kind `whole`, summed to the shape of `x`."""
+        if same_shape(x.kind, whole) or (isinstance(x.kind, Number) and isinstance(whole, Number)):
+            if not isinstance(x.kind, Number) and dims_of(arg_kind(g)) not in (None, dims_of(x.kind)) and not same_shape(x.kind, arg_kind(g)):
+                g = self._spread(g, x)
+            return self._real(g, x)
+        if isinstance(x.kind, Number) and isinstance(whole, Array) and isinstance(arg_kind(g), Array):
+            return self._real(self.call(np.sum, g), x)
+        axes = summed_axes(x.kind, whole)
+        if axes is None or arg_kind(g) == UNKNOWN:
+            fitted = self.let(self.function_op(unbroadcast), g, self.primal(x), kind=x.kind)
+            return fitted  # type: ignore[no-any-return]
+        extra, stretched = axes
+        if extra:
+            g = self.call(np.sum, g, axis=Const(0) if extra == 1 else Tup(tuple(Const(i) for i in range(extra))))
+        if stretched:
+            axis = Const(stretched[0]) if len(stretched) == 1 else Tup(tuple(Const(i) for i in stretched))
+            g = self.call(np.sum, g, axis=axis, keepdims=Const(True))
+        return self._real(g, x)
+
+    def _spread(self, g: Arg, x: Var) -> Arg:
+        return self.call(np.broadcast_to, g, self.let(Op("attribute", "shape"), self.primal(x), kind=Opaque(tuple)))  # type: ignore[no-any-return]
+
+    def _real(self, g: Arg, x: Var) -> Arg:
+        """In the dtype of `x`: the real part if it is real."""
+        have, want = dtype_of(arg_kind(g)), dtype_of(x.kind)
+        if have == want or want in ("float", "complex") and have is not None and (is_real(arg_kind(g)) or want == "complex"):
+            return g
+        if have == "float" and want is not None and want[0] in "fc":
+            return g
+        if have is not None and want is not None and isinstance(arg_kind(g), Array | Number):
+            if not is_real(arg_kind(g)) and is_real(x.kind):
+                g = self.let(Op("attribute", "real", np.real), g)
+                return self._real(g, x)
+            if want == "float" or (want[0] in "fc" and have in ("float", "int", "bool")):
+                return g
+        return self.let(self.function_op(_support.real_if_real), g, self.primal(x), kind=x.kind)  # type: ignore[no-any-return]
+
+    # -- control flow ------------------------------------------------------------------------------
+
+    def _with(self, s: With) -> None:
+        self._enter(s.body)
+        with self.block() as statements:
+            self._block(s.body)
+        if statements:
+            manager = self.primal(s.manager)
+            self.add(With(manager, None, Block(tuple(statements)), s.site))
+
+    def _prepare(self, s: Statement, loop: bool) -> None:
+        """Before going backwards into a statement: shadows and accumulators that must outlive it."""
+        for v in _read_inside(s):
+            if not self.activity.active(v) or v in _bound_inside(s):
+                continue
+            if self.is_buffer(v):
+                if self.static.possible(v):
+                    self.static.shadow(v)
+            elif loop and isinstance(v.kind, Array):
+                self.accumulator(v)
+
+    def _if(self, s: If) -> None:
+        self._prepare(s, loop=False)
+        before = dict(self.bars)
+        outs = {out: before.pop(out) for out in s.outs if out in before}
+        ends: list[tuple[list[Statement], dict[Var, Bar]]] = []
+        for block in (s.then, s.orelse):
+            self.bars = dict(before)
+            self._enter(block)
+            with self.block() as statements:
+                for out, y in zip(s.outs, block.yields, strict=True):
+                    self._branch_out(out, y, outs)
+                self._block(block)
+                self.site = s.site
+            ends.append((statements, self.bars))
+        self._join(s.outs, before, ends, lambda b, o: If(self.primal(s.condition), b[0], b[1], o, s.site))
+
+    def _branch_out(self, out: Var, y: Arg, outs: dict[Var, Bar]) -> None:
+        if self.is_buffer(out):
+            if self.static.possible(out) and self.static.has(out) and isinstance(y, Var):
+                self.static.bind(y, self.static.shadow(out))
+            return
+        if out in outs and y is not UNBOUND and isinstance(y, Var | Tup | Lst):
+            g = outs[out].arg
+            if isinstance(y, Var) and y.kind != out.kind and isinstance(y.kind, Number | Array):
+                g = self._real(g, y) if arg_kind(g) != UNKNOWN else g
+            self.contribute(y, g)
+
+    def _join(
+        self,
+        _: Any,
+        before: dict[Var, Bar],
+        ends: list[tuple[list[Statement], dict[Var, Bar]]],
+        make: Callable[[list[Block], tuple[Var, ...]], Statement],
+    ) -> None:
+        """Adjoints after branches: where they differ, the statement binds them."""
+        outs: list[Var] = []
+        yields: list[list[Arg]] = [[] for _ in ends]
+        joined = dict(before)
+        for v in dict.fromkeys(v for _, bars in ends for v in bars):
+            found = [bars.get(v) for _, bars in ends]
+            if all(b == found[0] for b in found):
+                joined[v] = found[0]  # type: ignore[assignment]
+                continue
+            args: list[Arg] = []
+            for (statements, _), bar in zip(ends, found, strict=True):
+                if bar is None:
+                    outer, self.statements = self.statements, statements
+                    args.append(self._zero(v))
+                    self.statements = outer
+                else:
+                    args.append(bar.arg)
+            kind = v.kind if not isinstance(v.kind, Number) else v.kind
+            out = Var(bar_name(v), kind)
+            self._hole(out) if isinstance(kind, Array) else None
+            outs.append(out)
+            for y, arg in zip(yields, args, strict=True):
+                y.append(arg)
+            joined[v] = Bar(out, owned=all(b is not None and b.owned for b in found))
+        made = [Block(tuple(st), tuple(y)) for (st, _), y in zip(ends, yields, strict=True)]
+        if any(b.body for b in made) or outs:
+            self.add(make(made, tuple(outs)))
+        self.bars = joined
+
+    def _zero(self, v: Var) -> Arg:
+        zero = self.zeros_like(self.primal(v))
+        if isinstance(v.kind, Array):
+            self._hole(zero)
+        if not isinstance(v.kind, Array | Number):
+            zero = self.let(self.function_op(support.zeros_of), self.primal(v), kind=v.kind)
+        return zero
+
+    def _try(self, s: Try) -> None:
+        if s.final is not None:
+            self._enter(s.final)
+            with self.block() as statements:
+                self._block(s.final)
+            self.statements.extend(statements)
+        self._prepare(s, loop=False)
+        before = dict(self.bars)
+        outs = {out: before.pop(out) for out in s.outs if out in before}
+        ends: list[tuple[list[Statement], dict[Var, Bar]]] = []
+        every = [s.body, *(h.block for h in s.handlers)]
+        for block in every:
+            self.bars = dict(before)
+            self._enter(block)
+            with self.block() as statements:
+                for out, y in zip(s.outs, block.yields, strict=True):
+                    self._branch_out(out, y, outs)
+                self._block(block)
+            ends.append((statements, self.bars))
+        path = self.primal(s.path)
+
+        def make(b: list[Block], o: tuple[Var, ...]) -> Statement:
+            """`if path == 0: ... elif path == 1: ...`"""
+            made = b[-1]
+            for k in range(len(b) - 2, -1, -1):
+                test = Var("", BOOL)
+                from .ir import BINARY_OPS
+
+                compare = Let((test,), BINARY_OPS["=="], (path, Const(k)), (), "", s.site)
+                inner = o if k == 0 else tuple(Var(x.name, x.kind) for x in o)
+                made = Block((compare, If(test, b[k], made, inner, s.site)), inner)
+            self.statements.extend(made.body[:-1])
+            return made.body[-1]
+
+        if len(every) == 1:
+            self.statements.extend(ends[0][0])
+            self.bars = ends[0][1]
+        else:
+            self._join(s.outs, before, ends, make)
+
+    def _loop(self, s: For | While) -> None:
+        self._prepare(s, loop=True)
+        inside = _bound_inside(s)
+        carried = [
+            i for i, p in enumerate(s.params) if self.activity.active(p) and not self.is_buffer(p)
+        ]
+        buffers = [
+            i for i, p in enumerate(s.params) if self.is_buffer(p) and self.activity.active(p) and self.static.possible(p)
+        ]
+        scalars = [
+            v
+            for v in _read_inside(s)
+            if self.activity.active(v) and v not in inside and not self.is_buffer(v) and not isinstance(v.kind, Array | Container)
+        ]
+        params: list[Var] = []
+        inits: list[Arg] = []
+        for i in carried:
+            out = s.outs[i]
+            bar = self.bars.pop(out, None)
+            inits.append(self._zero(out) if bar is None else bar.arg)
+            params.append(Var(bar_name(s.params[i]), s.params[i].kind))
+            if isinstance(s.params[i].kind, Array):
+                self._hole(params[-1])
+        for v in scalars:
+            bar = self.bars.get(v)
+            inits.append(self._zero(v) if bar is None else bar.arg)
+            params.append(Var(bar_name(v), v.kind))
+        for i in buffers:
+            inits.append(self.static.shadow(s.outs[i]))
+            params.append(Var(bar_name(s.params[i]), s.params[i].kind))
+            self._hole(params[-1])
+        outer = self.bars
+        self.bars = {v: b for v, b in outer.items() if b.owned}
+        n, m = len(carried), len(carried) + len(scalars)
+        index = Var(s.index.name if isinstance(s, For) else "", INT)
+        self._enter(s.body)
+        with self.block() as statements:
+            for i, p in zip(buffers, params[m:], strict=True):
+                y = s.body.yields[i]
+                assert isinstance(y, Var)
+                self.static.bind(y, p)
+            for v, p in zip(scalars, params[n:m], strict=True):
+                self.bars[v] = Bar(p)
+            for i, p in zip(carried, params[:n], strict=True):
+                y = s.body.yields[i]
+                if isinstance(y, Var) and y.kind != p.kind and isinstance(p.kind, Array | Number) and isinstance(y.kind, Array | Number):
+                    self.contribute(y, self._real(p, y))
+                elif y is not UNBOUND:
+                    self.contribute(y, p)
+            if isinstance(s, For) and self._recountable(s):
+                self.indices[s.index] = index
+            self._block(s.body)
+            yields: list[Arg] = []
+            self.site = s.site
+            for i in carried:
+                bar = self.bars.pop(s.params[i], None)
+                yields.append(self._zero(s.params[i]) if bar is None else bar.arg)
+            yields += [self.bars.pop(v).arg for v in scalars]
+            yields += [self.static.shadow(s.params[i]) for i in buffers]
+            index_bar = self.bars.pop(s.index, None) if isinstance(s, For) else None
+        if index_bar is not None and isinstance(s, For):
+            self.refuse_at(s, Code.UNSUPPORTED_SYNTAX, "a loop over something active that is no array or list",
+                           "loop over positions: for i in range(len(xs))")  # fmt: skip
+        self.bars = {v: b for v, b in outer.items() if v not in scalars}
+        iterable = self._backwards(s)
+        outs = tuple(Var(p.name, p.kind) for p in params)
+        block = Block(tuple(statements), tuple(yields))
+        made = For(index, iterable, tuple(params), tuple(inits), block, outs, site=s.site)
+        self.add(made)
+        for v, out in zip(scalars, outs[n:m], strict=True):
+            self.bars[v] = Bar(out)
+        for i, out in zip(carried, outs[:n], strict=True):
+            if isinstance(out.kind, Array):
+                self._hole(out)
+            init = s.inits[i]
+            if isinstance(init, Var):
+                g: Arg = out
+                if init.kind != out.kind and isinstance(init.kind, Array | Number):
+                    g = self.unbroadcast(out, init, out.kind) if isinstance(out.kind, Array | Number) else self.let(
+                        self.function_op(unbroadcast), out, self.primal(init), kind=init.kind
+                    )
+                self.contribute(init, g)
+            elif not isinstance(init, Const):
+                self.contribute(init, out)
+        for i, out in zip(buffers, outs[m:], strict=True):
+            init = s.inits[i]
+            if isinstance(init, Var):
+                self.static.bind(init, out)
+
+    def _recountable(self, s: For) -> bool:
+        """Whether the loop's variable can be had again by counting backwards."""
+        made = self._defined.get(s.iterable) if isinstance(s.iterable, Var) else None
+        return isinstance(made, Let) and made.op.function in (range, reversed)
+
+    def _backwards(self, s: For | While) -> Arg:
+        """What the reversed loop goes over: the same trips, last first."""
+        if isinstance(s, For) and self._recountable(s):
+            made = self._defined[s.iterable]  # type: ignore[index]
+            assert isinstance(made, Let)
+            if made.op.function is range:
+                forwards: Var = self.let(made.op, *[self.primal(a) for a in made.args], kind=Opaque(range))
+                if s.stops:
+                    assert s.trips is not None
+                    forwards = self.let(INDEX, forwards, Slc(Const(None), self.primal(s.trips), Const(None)), kind=Opaque(range))
+                return self.let(Op("call", "reversed", reversed, Ref(reversed, "reversed")), forwards, kind=Opaque(None))  # type: ignore[no-any-return]
+            inner = made.args[0]
+            source = self._defined.get(inner) if isinstance(inner, Var) else None
+            if isinstance(source, Let) and source.op.function is range and not s.stops:
+                return self.let(source.op, *[self.primal(a) for a in source.args], kind=Opaque(range))  # type: ignore[no-any-return]
+            del self.indices[s.index]
+        assert s.trips is not None
+        return self.let(Op("call", "range", range, Ref(range, "range")), self.primal(s.trips), kind=Opaque(range))  # type: ignore[no-any-return]
+
+
+class StaticShadows:
+    """Shadows that have a name of their own, where it is certain which memory a variable is.
+
+    A class of buffers is static if each of its variables is an allocation, a certain view of one at a place
+    that is known, or carried by a loop that only permutes them. All others are looked up by where they are.
+    """
+
+    def __init__(self, adjoint: Adjoint) -> None:
+        self.adjoint = adjoint
+        self.bound: dict[Var, Arg] = {}
+        self.views: dict[Var, Let] = {}
+        self.dynamic: set[Var] = set()
+        self._classify(adjoint.ir.body)
+        for p in adjoint.ir.params:
+            if isinstance(p.kind, Container):
+                self.dynamic.add(adjoint.aliases.of(p))
+
+    def possible(self, v: Var) -> bool:
+        return self.adjoint.aliases.of(v) not in self.dynamic
+
+    def has(self, v: Var) -> bool:
+        """Whether the shadow exists already: whether anything reached it."""
+        if v in self.bound:
+            return True
+        view = self.views.get(v)
+        return view is not None and isinstance(view.args[0], Var) and self.has(view.args[0])
+
+    def bind(self, v: Var, shadow: Arg) -> None:
+        self.bound[v] = shadow
+
+    def shadow(self, v: Var) -> Arg:
+        if v not in self.bound:
+            self.bound[v] = self._make(v)
+        return self.bound[v]
+
+    def _make(self, v: Var) -> Arg:
+        adjoint = self.adjoint
+        view = self.views.get(v)
+        if view is not None:
+            owner = view.args[0]
+            assert isinstance(owner, Var)
+            base = self.shadow(owner)
+            args = (base, *(adjoint.primal(a) for a in view.args[1:]))
+            made = Var(bar_name(v), v.kind)
+            adjoint.add(Let((made,), view.op, args, view.kwargs, "", adjoint.site))
+        elif isinstance(v.kind, SequenceKind):
+            made = adjoint.let(adjoint.function_op(support.zeros_of), adjoint.primal(v), kind=v.kind, name=bar_name(v))
+        else:
+            made = adjoint.call(np.zeros_like, adjoint.primal(v))
+            made.name = bar_name(v)
+        adjoint._hole(made)
+        return made
+
+    # -- which classes are static ------------------------------------------------------------------
+
+    def _classify(self, block: Block) -> None:
+        for s in block.body:
+            if isinstance(s, Let):
+                self._let(s)
+            elif isinstance(s, For | While):
+                self._loop(s)
+            elif isinstance(s, If | Try):
+                for out in s.outs:
+                    self._not(out)
+            elif isinstance(s, With):
+                pass
+            for inner in blocks(s):
+                self._classify(inner)
+
+    def _not(self, *vs: Arg) -> None:
+        for arg in vs:
+            for v in variables(arg):
+                if self.adjoint.is_buffer(v):
+                    self.dynamic.add(self.adjoint.aliases.of(v))
+
+    def _let(self, s: Let) -> None:
+        aliases = self.adjoint.aliases
+        for out in s.outs:
+            if not self.adjoint.is_buffer(out):
+                continue
+            shared = [v for a in s.operands for v in variables(a) if aliases.of(v) == aliases.of(out) and not isinstance(v.kind, Number)]
+            if not shared:
+                if s.op.form in ("pop",) or isinstance(out.kind, Container):
+                    self._not(out)
+                continue  # memory of its own
+            if isinstance(s.args[0], Var) and shared[0] is s.args[0] and certainly_view(s) and isinstance(s.args[0].kind, Array) and isinstance(out.kind, Array):
+                self.views[out] = s
+            elif s.op.form == "value" and isinstance(out.kind, SequenceKind):
+                if any(isinstance(v.kind, Array | SequenceKind) for v in shared):
+                    self._not(out)
+            elif not self._fresh(s):
+                self._not(out)
+        if s.op.form == "method" and s.op.text in ("append", "insert") and self.adjoint.aliases.is_buffer_class(s.args[0]):
+            self._not(s.args[0])
+        if s.op.form == "store" and isinstance(arg_kind(s.args[0]), SequenceKind) and self.adjoint.aliases.is_buffer_class(s.args[0]):
+            self._not(s.args[0])
+
+    def _fresh(self, s: Let) -> bool:
+        """An operation whose result never shares memory, though its class says so (a loop joined them)."""
+        return not self.adjoint.aliases._may_return_alias(s)
+
+    def _loop(self, s: For | While) -> None:
+        """Carried buffers must be permuted among themselves, or replaced by memory made in the trip."""
+        for param, init, y, out in zip(s.params, s.inits, s.body.yields, s.outs, strict=False):
+            if not self.adjoint.is_buffer(param):
+                continue
+            same_class = [
+                (p, i, z)
+                for p, i, z in zip(s.params, s.inits, s.body.yields, strict=False)
+                if self.adjoint.aliases.of(p) == self.adjoint.aliases.of(param)
+            ]
+            yields = [z for _, _, z in same_class]
+            inits = [i for _, i, _ in same_class]
+            params = {p for p, _, _ in same_class}
+            fresh_inside = {v for b in blocks(s) for t in b.body if isinstance(t, Let) and self._fresh(t) for v in t.outs}
+            ok = (
+                all(isinstance(a, Var) and a is not UNBOUND for a in (*yields, *inits))
+                and len(set(map(id, yields))) == len(yields)
+                and len(set(map(id, inits))) == len(inits)
+                and all(z in params or z in fresh_inside for z in yields)
+                and isinstance(param.kind, Array)
+                and all(isinstance(i, Var) and i not in self.views for i in inits)
+            )
+            # memory from outside that the body also reaches under another name would be met twice
+            others = {
+                v for v in _read_inside(s) - _bound_inside(s)
+                if self.adjoint.aliases.of(v) == self.adjoint.aliases.of(param)
+            } - {i for i in inits if isinstance(i, Var)}  # fmt: skip
+            outside = {v for v in _read_inside(s) if v in {i for i in inits if isinstance(i, Var)}}
+            if not ok or others or outside:
+                self._not(param, out)
+
+
+def certainly_view(s: Let) -> bool:
+    """An operation whose result is always a view of its first argument, whatever the layout."""
+    kind = arg_kind(s.args[0]) if s.args else UNKNOWN
+    if not isinstance(kind, Array):
+        return False
+    if s.op.form == "index":
+        return is_basic(s.args[1])
+    if s.op.function in (np.transpose, np.swapaxes, np.expand_dims, np.moveaxis, np.broadcast_to, np.diagonal, np.flip, np.flipud, np.fliplr):
+        return s.op.function not in (np.broadcast_to, np.diagonal)
+    return s.op.form == "value" and isinstance(s.args[0], Var)
+
+
+def bar_name(v: Var) -> str:
+    return f"{v.name}_bar" if v.name else ""
+
+
+def summed_axes(kind: Any, whole: Any) -> tuple[int, list[int]] | None:
+    """How many leading axes to sum, and which axes to sum with keepdims; None if not known."""
+    x, y = dims_of(kind), dims_of(whole)
+    if x is None or y is None or len(x) > len(y):
+        return None
+    extra = len(y) - len(x)
+    stretched: list[int] = []
+    for i, (p, q) in enumerate(zip(x, y[extra:], strict=True)):
+        if p == 1 and q != 1:
+            if q is None or not _surely_not_one(q):
+                return None
+            stretched.append(i)
+        elif p != q and not _surely_not_one(p):
+            return None
+    return extra, stretched
+
+
+def _surely_not_one(size: Any) -> bool:
+    from .kinds import is_not_one
+
+    return is_not_one(size)
+
+
+def _bound_inside(s: Statement) -> set[Var]:
+    """Everything bound by the statements inside, parameters and loop variables included."""
+    from .ir import bound
+
+    found: set[Var] = set()
+    if isinstance(s, For | While):
+        found.update(s.params)
+        if isinstance(s, For):
+            found.add(s.index)
+    if isinstance(s, Try):
+        found.update(h.name for h in s.handlers if h.name is not None)
+    for block in blocks(s):
+        for inner in block.body:
+            found.update(bound(inner))
+            found |= _bound_inside(inner)
+    return found
+
+
+def _bound_here(s: Statement) -> tuple[Var, ...]:
+    from .ir import bound
+
+    return bound(s)
+
+
+def _outs(s: Statement) -> tuple[Var, ...]:
+    return s.outs if isinstance(s, If | For | While | Try) else ()
+
+
+def _read_inside(s: Statement) -> dict[Var, None] | set[Var]:
+    """Variables read inside a statement (not its own inits), in order of first reading."""
+    found: dict[Var, None] = {}
+
+    def visit(block: Block) -> None:
+        for inner in block.body:
+            for arg in operands(inner):
+                found.update(dict.fromkeys(variables(arg)))
+            for b in blocks(inner):
+                visit(b)
+        for arg in block.yields:
+            found.update(dict.fromkeys(variables(arg)))
+
+    for block in blocks(s):
+        visit(block)
+    return found.keys()  # type: ignore[return-value]
+
+
+def INDEX_OF(target: Var, at: Arg) -> Var:
+    """A variable of the kind of `target[at]`, for its kind alone."""
+    from .infer import infer
+
+    kind = infer(INDEX.function, (target, at), {})
+    return Var("", kind if not isinstance(kind, tuple) else UNKNOWN)
+
+
+def _plain(a: Any) -> bool:
+    return not isinstance(a, Var | Const | Tup | Lst | Dct | Ref | Slc)
+
+
+def _map(a: Any, f: Callable[[Arg], Arg]) -> Any:
+    if isinstance(a, tuple):
+        return tuple(f(x) for x in a)
+    return a if _plain(a) else f(a)
+
+
+_NO_FRAME: Any = Frame(None)  # type: ignore[arg-type]

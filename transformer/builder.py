@@ -1,0 +1,209 @@
+"""Building IR: one `let` at a time, kinds inferred and constants folded on the way.
+
+In: operations and operands. Out: the value of each, and the list of statements. Both `lowering` (from the
+user's source) and `adjoint`/`tangent` (from IR) write IR through a `Builder`.
+
+    b = Builder()
+    s = b.binary("*", x, x)      # Var of the product's kind; a Let is in b.statements
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from .infer import arg_kind, infer
+from .ir import (
+    BINARY_OPS,
+    COMPARISONS,
+    INDEX,
+    UNARY_OPS,
+    VALUE,
+    Arg,
+    Block,
+    Const,
+    Dct,
+    If,
+    Let,
+    Lst,
+    Op,
+    Ref,
+    Site,
+    Statement,
+    Tup,
+    Var,
+)
+from .kinds import BOOL, UNKNOWN, Array, Kind, Number, is_real, join
+
+NUMPY = Ref(np, "np", "import numpy as np")
+
+
+class Builder:
+    """Statements under construction, with the source position they come from."""
+
+    def __init__(self) -> None:
+        self.statements: list[Statement] = []
+        self.site: Site | None = None
+        self.numpy = NUMPY  # how the user's source calls the array module
+
+    # -- blocks ----------------------------------------------------------------------------------
+
+    @contextmanager
+    def block(self) -> Iterator[list[Statement]]:
+        """Collect the statements made inside apart from the current ones."""
+        outer, self.statements = self.statements, []
+        try:
+            yield self.statements
+        finally:
+            self.statements = outer
+
+    def add(self, statement: Statement) -> None:
+        self.statements.append(statement)
+
+    # -- operations --------------------------------------------------------------------------------
+
+    def let(
+        self,
+        op: Op,
+        *args: Arg,
+        name: str = "",
+        kind: Kind | tuple[Kind, ...] | None = None,
+        effect: str = "",
+        **kwargs: Arg,
+    ) -> Any:
+        """Do `op`; returns its value (a `Tup` of variables for an operation with several results)."""
+        if kind is None:
+            kind = infer(op.function, args, kwargs) if op.function is not None else UNKNOWN
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        outs = tuple(Var(name, k) for k in kinds)
+        self.add(Let(outs, op, args, tuple(kwargs.items()), effect, self.site))
+        return Tup(outs) if isinstance(kind, tuple) else outs[0]
+
+    def do(self, op: Op, *args: Arg, effect: str = "io", **kwargs: Arg) -> None:
+        """An operation for its effect."""
+        self.add(Let((), op, args, tuple(kwargs.items()), effect, self.site))
+
+    def call(self, function: Callable[..., Any], *args: Arg, text: str = "", **kwargs: Arg) -> Any:
+        """Call a function of NumPy (written with the user's alias) or of `support` (carried by the module)."""
+        return self.let(self.function(function, text), *args, **kwargs)
+
+    def function(self, function: Callable[..., Any], text: str = "") -> Op:
+        """How a NumPy or support function is written in the generated module."""
+        name = text or getattr(function, "__name__", str(function))
+        module = (getattr(function, "__module__", None) or "").removeprefix("numpy").removeprefix("._core")
+        if getattr(np, name, None) is function or (module == "" and isinstance(function, np.ufunc)):
+            return Op("call", f"{self.numpy.text}.{name}", function, self.numpy)
+        if (getattr(function, "__module__", "") or "").startswith("numpy.linalg"):
+            return Op("call", f"{self.numpy.text}.linalg.{name}", function, self.numpy)
+        if (getattr(function, "__module__", "") or "").startswith("numpy.fft"):
+            return Op("call", f"{self.numpy.text}.fft.{name}", function, self.numpy)
+        return Op("call", name, function, Ref(function, name, "support"))
+
+    def value(self, arg: Arg, name: str = "", kind: Kind | None = None) -> Var:
+        """A variable that is another operand: a display, a constant or a second name."""
+        return self.let(VALUE, arg, name=name, kind=arg_kind(arg) if kind is None else kind)  # type: ignore[no-any-return]
+
+    def unary(self, symbol: str, x: Arg) -> Arg:
+        if isinstance(x, Const) and isinstance(x.value, int | float | complex) and symbol != "~":
+            return Const(UNARY_OPS[symbol].function(x.value))
+        kind = BOOL if symbol == "not" else None
+        return self.let(UNARY_OPS[symbol], x, kind=kind)  # type: ignore[no-any-return]
+
+    def binary(self, symbol: str, x: Arg, y: Arg) -> Arg:
+        op = BINARY_OPS[symbol]
+        folded = _fold(symbol, x, y)
+        if folded is not None:
+            return folded
+        kind: Kind | None = BOOL if symbol in ("is", "is not", "in", "not in") else None
+        if symbol in COMPARISONS and kind is None:
+            kinds = arg_kind(x), arg_kind(y)
+            if all(isinstance(k, Number) and k.weak for k in kinds):
+                kind = BOOL
+        return self.let(op, x, y, kind=kind)  # type: ignore[no-any-return]
+
+    def index(self, x: Arg, index: Arg, name: str = "") -> Arg:
+        return self.let(INDEX, x, index, name=name)  # type: ignore[no-any-return]
+
+    def attribute(self, x: Arg, name: str, kind: Kind = UNKNOWN, function: Any = None) -> Var:
+        return self.let(Op("attribute", name, function), x, kind=kind)  # type: ignore[no-any-return]
+
+    # -- what the adjoint needs over and over ------------------------------------------------------
+
+    def plus(self, x: Arg, y: Arg) -> Arg:
+        if x == Const(0.0):
+            return y
+        return x if y == Const(0.0) else self.binary("+", x, y)
+
+    def zeros_like(self, x: Arg) -> Arg:
+        """Zeros of the shape and dtype of a value."""
+        kind = arg_kind(x)
+        if isinstance(kind, Number) and kind.differentiable and kind.dtype is not None and is_real(kind):
+            return Const(0.0)
+        return self.call(np.zeros_like, x)  # type: ignore[no-any-return]
+
+    def choose(
+        self, condition: Arg, then: Callable[[], Arg], orelse: Callable[[], Arg], name: str = ""
+    ) -> Arg:
+        """`then() if condition else orelse()`, only one of the two being done."""
+        if isinstance(condition, Const):
+            return then() if condition.value else orelse()
+        with self.block() as first:
+            a = then()
+        with self.block() as second:
+            b = orelse()
+        if not first and not second and a == TRUE_ and b == FALSE_ and arg_kind(condition) == BOOL:
+            return condition
+        out = Var(name, join(arg_kind(a), arg_kind(b)))
+        self.add(If(condition, Block(tuple(first), (a,)), Block(tuple(second), (b,)), (out,), self.site))
+        return out
+
+
+TRUE_, FALSE_ = Const(True), Const(False)
+
+
+def _fold(symbol: str, x: Arg, y: Arg) -> Const | None:
+    """The result of an operation on literals, where it is exact and reads no worse."""
+    if symbol in ("is", "is not"):
+        same = _identity(x, y)
+        return None if same is None else Const(same == (symbol == "is"))
+    if symbol in ("in", "not in") and isinstance(y, Tup | Lst) and isinstance(x, Const):
+        if all(isinstance(i, Const) for i in y.items):
+            return Const((x.value in [i.value for i in y.items if isinstance(i, Const)]) == (symbol == "in"))
+        return None
+    if isinstance(x, Const | Ref) and isinstance(y, Const | Ref) and symbol in ("==", "!="):
+        try:
+            return Const(bool(BINARY_OPS[symbol].function(x.value, y.value)))
+        except Exception:
+            return None
+    if not (isinstance(x, Const) and isinstance(y, Const)):
+        return None
+    if symbol == "**" and not (isinstance(y.value, int) and abs(y.value) < 8):
+        return None
+    try:
+        result = BINARY_OPS[symbol].function(x.value, y.value)
+    except Exception:
+        return None
+    if isinstance(result, float) and (not math.isfinite(result) or not result.is_integer()):
+        return None
+    return Const(result) if isinstance(result, bool | int | float | str) else None
+
+
+def _identity(x: Arg, y: Arg) -> bool | None:
+    """Whether `x is y`, if that is certain before running."""
+    singletons = (None, True, False, Ellipsis)
+    if isinstance(x, Const) and isinstance(y, Const) and any(c.value is o for c in (x, y) for o in singletons):
+        return x.value is y.value
+    if isinstance(x, Ref) and isinstance(y, Ref):
+        return x.value is y.value
+    if isinstance(x, Ref | Const) and isinstance(y, Ref | Const) and isinstance(x, Ref) != isinstance(y, Ref):
+        return False
+    for one, other in ((x, y), (y, x)):
+        if isinstance(other, Const) and any(other.value is o for o in singletons):
+            if isinstance(one, Var):
+                return False if isinstance(one.kind, Array | Number) else None
+            return False if isinstance(one, Tup | Lst | Dct | Ref) else None
+    return None

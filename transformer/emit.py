@@ -1,0 +1,541 @@
+"""Emission: IR back to Python that people can read.
+
+In: IR functions. Out: source text: comments where each adjoint block begins, temporaries folded back into the
+expressions they came from, the user's names wherever one version of a name is alive at a time.
+
+    t = x * 2
+    y = np.sin(t)        ->     y = np.sin(x * 2)
+
+Deterministic to the byte: names and order follow the IR alone.
+"""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .analyses.aliases import immutable
+from .fold import Folds
+from .ir import (
+    UNBOUND,
+    Arg,
+    Block,
+    Const,
+    Dct,
+    For,
+    Function,
+    If,
+    Let,
+    Lst,
+    Op,
+    Ref,
+    Slc,
+    Star,
+    Statement,
+    Try,
+    Tup,
+    Var,
+    While,
+    With,
+    variables,
+)
+from .names import Names
+
+#: Binding strength of operators, strongest first; an operand that binds less strongly gets parentheses.
+_STRENGTH = {
+    "**": 14, "unary": 13, "*": 12, "@": 12, "/": 12, "//": 12, "%": 12, "+": 11, "-": 11, "<<": 10, ">>": 10,
+    "&": 9, "^": 8, "|": 7, "compare": 6, "not": 5, "and": 4, "or": 3, "if": 2, "lambda": 1,
+}  # fmt: skip
+_COMPARE = frozenset({"<", "<=", ">", ">=", "==", "!=", "is", "is not", "in", "not in"})
+ATOM = 20
+WIDTH = 100
+
+
+@dataclass(frozen=True)
+class Text:
+    """An expression and how strongly its outermost operator binds."""
+
+    text: str
+    strength: int = ATOM
+
+
+@dataclass
+class Module:
+    """What the functions of a module need around them."""
+
+    imports: dict[str, None] = field(default_factory=dict)
+    helpers: dict[str, Any] = field(default_factory=dict)
+
+
+def emit(function: Function, module: Module, comments: bool = True, reserved: Iterable[str] = ()) -> str:
+    """The source of one function; what it imports and which helpers it calls is noted in `module`."""
+    return _Printer(function, module, comments, reserved).run()
+
+
+class _Printer:
+    def __init__(self, function: Function, module: Module, comments: bool, reserved: Iterable[str]) -> None:
+        self.function = function
+        self.module = module
+        self.comments = comments
+        self.folds = Folds(function)
+        taken = set(reserved) | _names_used(function) | {"shadows"} - {"shadows"}
+        self.names = Names(function, self.folds, taken)
+        self.lines: list[str] = []
+        self.last_comment = ""
+
+    def run(self) -> str:
+        f = self.function
+        params = [self._name(p) + self._default(p) for p in f.params]
+        if f.free:
+            params += ["*", *(self._name(v) for v in f.free)]
+        self.lines.append(f"def {f.name}({', '.join(params)}):")
+        if f.doc:
+            self._line(f'"""{f.doc}"""', 1)
+        self._block(f.body, 1)
+        result = f.body.yields[0]
+        self._line(f"return {self._arg(result, 0, bare=True)}", 1)
+        return "\n".join(self.lines) + "\n"
+
+    def _default(self, p: Var) -> str:
+        default = self.function.defaults.get(p.name)
+        return "" if default is None else f"={self._arg(default)}"
+
+    def _line(self, text: str, depth: int) -> None:
+        self.lines.append("    " * depth + text)
+
+    def _name(self, v: Var) -> str:
+        return self.names[v]
+
+    # -- statements --------------------------------------------------------------------------------
+
+    def _block(self, block: Block, depth: int) -> bool:
+        """Print statements; True if anything was printed."""
+        before = len(self.lines)
+        for s in block.body:
+            self._statement(s, depth)
+        return len(self.lines) > before
+
+    def _statement(self, s: Statement, depth: int) -> None:
+        if isinstance(s, Let) and (s.op.form == "enter" or self.folds.is_folded(s)):
+            return
+        if isinstance(s, If) and self.folds.is_folded(s):
+            return
+        self._comment(s, depth)
+        if isinstance(s, Let):
+            self._let(s, depth)
+        elif isinstance(s, If):
+            self._if(s, depth)
+        elif isinstance(s, For):
+            self._for(s, depth)
+        elif isinstance(s, While):
+            self._while(s, depth)
+        elif isinstance(s, Try):
+            self._try(s, depth)
+        else:
+            name = f" as {self._name(s.name)}" if s.name is not None else ""
+            self._line(f"with {self._arg(s.manager)}{name}:", depth)
+            if not self._block(s.body, depth + 1):
+                self._line("pass", depth + 1)
+
+    def _comment(self, s: Statement, depth: int) -> None:
+        """Above the first statement of an adjoint block: the primal line it belongs to."""
+        if not self.comments or s.site is None or not s.site.text or not self.folds.is_reverse(s):
+            return
+        text = " ".join(s.site.text.split())
+        if text != self.last_comment:
+            self.last_comment = text
+            self._line(f"# {text[: WIDTH - 4 * depth]}", depth)
+
+    def _let(self, s: Let, depth: int) -> None:
+        outs = [self._name(v) for v in s.outs if v in self.names]
+        form = s.op.form
+        if form == "store":
+            self._line(f"{self._index(s.args)} = {self._arg(s.args[2], 0, bare=True)}", depth)
+        elif form == "augment":
+            self._augment(s, depth)
+        elif form == "inplace":
+            self._line(f"{outs[0]} = {self._arg(s.args[0])}", depth)
+            self._line(f"{outs[0]} {s.op.text}= {self._arg(s.args[1], 0, bare=True)}", depth)
+        elif form == "delete":
+            self._line(f"del {self._index(s.args)}", depth)
+        elif form == "set":
+            self._line(f"{self._arg(s.args[0], ATOM)}.{s.op.text} = {self._arg(s.args[1])}", depth)
+        elif form == "declare":
+            self._line(f"{self._name(s.args[0])} = None", depth)  # type: ignore[arg-type]
+        elif form == "assert":
+            message = "" if s.args[1] == Const(None) else f", {self._arg(s.args[1])}"
+            self._line(f"assert {self._arg(s.args[0])}{message}", depth)
+        elif form == "raise":
+            cause = f" from {self._arg(s.args[1])}" if len(s.args) > 1 else ""
+            self._line("raise" if s.args[0] == Const(None) else f"raise {self._arg(s.args[0])}{cause}", depth)
+        else:
+            text = self._expression(s).text
+            if not outs:
+                self._line(text, depth)
+            elif len(s.outs) > 1:
+                names = [self._name(v) if v in self.names else "_" for v in s.outs]
+                self._line(f"{', '.join(names)} = {text}", depth)
+            elif outs[0] != text:
+                self._line(f"{outs[0]} = {text}", depth)
+
+    def _augment(self, s: Let, depth: int) -> None:
+        target = s.args[0]
+        where = s.args[1] == Const(Ellipsis)
+        place = self._arg(target, ATOM) if where else self._index(s.args)
+        if where and not isinstance(target, Var):
+            place = f"{place}[...]"
+        self._line(f"{place} {s.op.text}= {self._arg(s.args[2], 0, bare=True)}", depth)
+
+    def _index(self, args: tuple[Arg, ...]) -> str:
+        return f"{self._arg(args[0], ATOM)}[{self._subscript(args[1])}]"
+
+    def _moves(self, targets: Iterable[Var], values: Iterable[Arg], depth: int) -> None:
+        """Bind what a block yields: those whose names differ, all at once."""
+        pairs = []
+        for target, arg in zip(targets, values, strict=False):
+            if arg is UNBOUND or target not in self.names:
+                continue
+            text = self._arg(arg, 0, bare=True)
+            if text != self._name(target):
+                pairs.append((self._name(target), text, set(variables_of_text(self, arg))))
+        if not pairs:
+            return
+        names = {p[0] for p in pairs}
+        if len(pairs) > 1 and any(names & p[2] - {p[0]} for p in pairs):
+            left, right = ", ".join(p[0] for p in pairs), ", ".join(_tuple_item(p[1]) for p in pairs)
+            self._line(f"{left} = {right}", depth)
+            return
+        for name, text, _ in pairs:
+            self._line(f"{name} = {text}", depth)
+
+    def _if(self, s: If, depth: int) -> None:
+        first = len(self.lines)
+        condition = self._arg(s.condition)
+        self._line(f"if {condition}:", depth)
+        start = len(self.lines)
+        self._block(s.then, depth + 1)
+        self._moves(s.outs, s.then.yields, depth + 1)
+        empty = len(self.lines) == start
+        if empty:
+            self._line("pass", depth + 1)
+        at = len(self.lines)
+        self._line("else:", depth)
+        self._block(s.orelse, depth + 1)
+        self._moves(s.outs, s.orelse.yields, depth + 1)
+        if len(self.lines) == at + 1:
+            self.lines.pop()
+            if empty:
+                del self.lines[first:]
+        elif empty:
+            negated = _negated(condition)
+            self.lines[first : at + 1] = ["    " * depth + f"if {negated}:"]
+        elif self.lines[at + 1].startswith("    " * (depth + 1) + "if ") and self._only_if(at + 1, depth + 1):
+            self._to_elif(at, depth)
+
+    def _only_if(self, at: int, depth: int) -> bool:
+        """Whether the lines from `at` on are one `if` with its branches."""
+        indent = "    " * depth
+        return all(
+            line.startswith(indent + " ") or line.startswith((indent + "else:", indent + "elif ")) for line in self.lines[at + 1 :]
+        )
+
+    def _to_elif(self, at: int, depth: int) -> None:
+        inner = [line[4:] for line in self.lines[at + 1 :]]
+        indent = "    " * depth
+        inner[0] = indent + "el" + inner[0][len(indent) :]
+        self.lines[at:] = inner
+
+    def _for(self, s: For, depth: int) -> None:
+        self._moves(s.params, s.inits, depth)
+        if s.trips is not None and s.trips in self.names:
+            self._line(f"{self._name(s.trips)} = 0", depth)
+        index = self._name(s.index) if s.index in self.names else "_"
+        self._line(f"for {index} in {self._arg(s.iterable)}:", depth)
+        self._loop_body(s, depth)
+
+    def _while(self, s: While, depth: int) -> None:
+        self._moves(s.params, s.inits, depth)
+        if s.trips is not None and s.trips in self.names:
+            self._line(f"{self._name(s.trips)} = 0", depth)
+        if all(self._silent(t) for t in s.test.body):
+            self._line(f"while {self._arg(s.test.yields[0])}:", depth)
+        else:
+            self._line("while True:", depth)
+            self._block(s.test, depth + 1)
+            self._line(f"if {_negated(self._arg(s.test.yields[0]))}:", depth + 1)
+            self._line("break", depth + 2)
+        self._loop_body(s, depth)
+
+    def _silent(self, s: Statement) -> bool:
+        return isinstance(s, Let | If) and self.folds.is_folded(s)
+
+    def _loop_body(self, s: For | While, depth: int) -> None:
+        start = len(self.lines)
+        if s.trips is not None and s.trips in self.names:
+            self._line(f"{self._name(s.trips)} += 1", depth + 1)
+        self._block(s.body, depth + 1)
+        self._moves(s.params, s.body.yields, depth + 1)
+        if s.stops:
+            stop = s.body.yields[-1]
+            self._line(f"if {self._arg(stop)}:", depth + 1)
+            self._line("break", depth + 2)
+        if len(self.lines) == start:
+            self._line("pass", depth + 1)
+        self._moves(s.outs, s.params, depth)
+
+    def _try(self, s: Try, depth: int) -> None:
+        path = s.path in self.names
+        outer = depth
+        if s.final is not None and s.handlers:
+            self._line("try:", depth)
+            depth += 1
+        if s.handlers:
+            self._line("try:", depth)
+        elif s.final is not None:
+            self._line("try:", depth)
+        at = depth + 1 if s.handlers or s.final is not None else depth
+        start = len(self.lines)
+        self._block(s.body, at)
+        self._moves(s.outs, s.body.yields, at)
+        if path:
+            self._line(f"{self._name(s.path)} = 0", at)
+        if len(self.lines) == start:
+            self._line("pass", at)
+        for k, h in enumerate(s.handlers, 1):
+            types = "" if h.types is None else f" {self._arg(h.types)}"
+            name = f" as {self._name(h.name)}" if h.name is not None and h.name in self.names else ""
+            self._line(f"except{types}{name}:", depth)
+            start = len(self.lines)
+            self._block(h.block, depth + 1)
+            self._moves(s.outs, h.block.yields, depth + 1)
+            if path:
+                self._line(f"{self._name(s.path)} = {k}", depth + 1)
+            if len(self.lines) == start:
+                self._line("pass", depth + 1)
+        if s.final is not None:
+            self._line("finally:", outer)
+            if not self._block(s.final, outer + 1):
+                self._line("pass", outer + 1)
+
+    # -- expressions -------------------------------------------------------------------------------
+
+    def _arg(self, arg: Arg, strength: int = 0, bare: bool = False) -> str:
+        """An operand as text, in parentheses if it binds less strongly than `strength`.
+
+        `bare` leaves the parentheses of a tuple out, where it stands alone.
+        """
+        text = self._operand(arg)
+        if bare and isinstance(arg, Tup) and arg.cls is None and len(arg.items) > 1:
+            return text.text[1:-1]
+        return f"({text.text})" if text.strength < strength else text.text
+
+    def _operand(self, arg: Arg) -> Text:
+        if isinstance(arg, Var):
+            folded = self.folds.definition(arg)
+            if folded is not None:
+                return self._expression(folded) if isinstance(folded, Let) else self._ternary(folded)
+            return Text(self._name(arg))
+        if isinstance(arg, Const):
+            return _literal(arg.value)
+        if isinstance(arg, Ref):
+            return Text(self._ref(arg))
+        if isinstance(arg, Tup):
+            items = ", ".join(self._arg(a) for a in arg.items)
+            if arg.cls is not None:
+                return Text(f"{self._ref(arg.cls)}({items})")
+            return Text(f"({items},)" if len(arg.items) == 1 else f"({items})")
+        if isinstance(arg, Lst):
+            return Text(f"[{', '.join(self._arg(a) for a in arg.items)}]")
+        if isinstance(arg, Dct):
+            if arg.cls is not None:
+                pairs = ", ".join(f"{k.value}={self._arg(v)}" for k, v in arg.items if isinstance(k, Const))
+                return Text(f"{self._ref(arg.cls)}({pairs})")
+            return Text("{" + ", ".join(f"{self._arg(k)}: {self._arg(v)}" for k, v in arg.items) + "}")
+        if isinstance(arg, Slc):
+            return Text(f"slice({self._arg(arg.start)}, {self._arg(arg.stop)}, {self._arg(arg.step)})")
+        return Text(f"*{self._arg(arg.value, ATOM)}")
+
+    def _ref(self, ref: Ref) -> str:
+        if ref.imports == "support":
+            self.module.helpers[ref.text] = ref.value
+        elif ref.imports:
+            self.module.imports[ref.imports] = None
+        return ref.text
+
+    def _ternary(self, s: If) -> Text:
+        """An `if` that only chooses a value."""
+        then, orelse = s.then.yields[0], s.orelse.yields[0]
+        if _same(orelse, s.condition):
+            return Text(f"{self._arg(s.condition, 4)} and {self._arg(then, 5)}", 4)
+        if _same(then, s.condition):
+            return Text(f"{self._arg(s.condition, 3)} or {self._arg(orelse, 4)}", 3)
+        return Text(f"{self._arg(then, 3)} if {self._arg(s.condition, 3)} else {self._arg(orelse, 2)}", 2)
+
+    def _expression(self, s: Let) -> Text:
+        form, args = s.op.form, s.args
+        if form == "operator":
+            return self._operator(s.op.text, args)
+        if form == "index":
+            return Text(self._index(args))
+        if form == "shape":
+            return Text(f"{self._arg(args[0], ATOM)}.shape[{s.op.text}]")
+        if form == "attribute":
+            return Text(f"{self._arg(args[0], ATOM)}.{s.op.text}")
+        if form == "value":
+            return self._operand(args[0])
+        if form == "fstring":
+            return Text(self._fstring(s))
+        listed = ", ".join([*(self._arg(a) for a in self._call_args(s)), *(f"{k}={self._arg(a)}" for k, a in s.kwargs)])
+        if form == "method":
+            return Text(f"{self._arg(args[0], ATOM)}.{s.op.text}({listed})")
+        if form == "push":
+            return Text(f"{self._arg(args[0], ATOM)}.append({listed})")
+        if form == "pop":
+            return Text(f"{self._arg(args[0], ATOM)}.pop({listed})")
+        if form == "apply":
+            return Text(f"{self._arg(args[0], ATOM)}({listed})")
+        return Text(f"{self._callee(s)}({listed})")
+
+    def _call_args(self, s: Let) -> tuple[Arg, ...]:
+        return s.args[1:] if s.op.form in ("method", "push", "pop", "apply") or self._calls_operand(s) else s.args
+
+    def _calls_operand(self, s: Let) -> bool:
+        return s.op.form == "call" and s.op.ref is None and s.op.function is None
+
+    def _callee(self, s: Let) -> str:
+        if self._calls_operand(s):
+            return self._arg(s.args[0], ATOM)
+        if s.op.ref is not None:
+            if s.op.ref.imports == "support":
+                self.module.helpers[s.op.text] = s.op.function
+            elif s.op.ref.imports:
+                self.module.imports[s.op.ref.imports] = None
+        return s.op.text
+
+    def _operator(self, symbol: str, args: tuple[Arg, ...]) -> Text:
+        if len(args) == 1:
+            if symbol == "not":
+                return Text(f"not {self._arg(args[0], 5)}", 5)
+            return Text(f"{symbol}{self._arg(args[0], 13)}", 13)
+        if symbol in _COMPARE:
+            return Text(f"{self._arg(args[0], 7)} {symbol} {self._arg(args[1], 7)}", 6)
+        strength = _STRENGTH[symbol]
+        if symbol == "**":
+            return Text(f"{self._arg(args[0], 15)} ** {self._arg(args[1], 13)}", 14)
+        return Text(f"{self._arg(args[0], strength)} {symbol} {self._arg(args[1], strength + 1)}", strength)
+
+    def _subscript(self, index: Arg) -> str:
+        if isinstance(index, Tup) and index.cls is None and index.items:
+            items = ", ".join(self._subscript_item(i) for i in index.items)
+            return items + ("," if len(index.items) == 1 else "")
+        return self._subscript_item(index)
+
+    def _subscript_item(self, part: Arg) -> str:
+        if isinstance(part, Slc):
+            start, stop, step = ("" if p == Const(None) else self._arg(p) for p in (part.start, part.stop, part.step))
+            return f"{start}:{stop}" + (f":{step}" if step else "")
+        if part == Const(Ellipsis):
+            return "..."
+        return self._arg(part)
+
+    def _fstring(self, s: Let) -> str:
+        template, out, args = s.op.text, "", iter(s.args)
+        at = 0
+        while at < len(template):
+            if template[at : at + 2] in ("{{", "}}"):
+                out += template[at : at + 2]
+                at += 2
+            elif template[at] == "{":
+                end = template.index("}", at)
+                out += "{" + self._arg(next(args), 1).replace('"', "'") + template[at + 1 : end] + "}"
+                at = end + 1
+            else:
+                out += template[at]
+                at += 1
+        quoted = repr(out)
+        body = quoted[1:-1]
+        if quoted[0] == "'":
+            body = body.replace("\\'", "'").replace('"', '\\"') if '"' in out and "'" in out else body
+        return 'f"' + body.replace('"', '\\"') + '"' if '"' not in body else "f'" + body + "'"
+
+
+def variables_of_text(printer: _Printer, arg: Arg) -> Iterable[str]:
+    """The names that stand in an operand's text."""
+    for v in variables(arg):
+        folded = printer.folds.definition(v)
+        if folded is None:
+            if v in printer.names:
+                yield printer.names[v]
+        else:
+            inner = folded.operands if isinstance(folded, Let) else (folded.condition, *folded.then.yields, *folded.orelse.yields)
+            for each in inner:
+                yield from variables_of_text(printer, each)
+
+
+def _tuple_item(text: str) -> str:
+    return text
+
+
+def _negated(condition: str) -> str:
+    simple = condition.isidentifier() or (condition.endswith(")") and condition.count("(") == 1 and " " not in condition)
+    return f"not {condition}" if simple else f"not ({condition})"
+
+
+def _same(a: Arg, b: Arg) -> bool:
+    return a is b or (isinstance(a, Const) and a == b)
+
+
+def _literal(value: Any) -> Text:
+    if isinstance(value, np.generic):
+        return Text(repr(value))
+    if isinstance(value, float) and not np.isfinite(value):
+        return Text(f"float({str(value)!r})")
+    if value is Ellipsis:
+        return Text("...")
+    text = repr(value)
+    return Text(text, 13) if text.startswith("-") else Text(text)
+
+
+def _names_used(function: Function) -> set[str]:
+    """Names of modules and functions that the text refers to, and Python's own."""
+    from .ir import walk
+
+    found = set(keyword.kwlist) | set(dir(builtins))
+
+    def visit(arg: Arg) -> None:
+        if isinstance(arg, Ref):
+            found.add(arg.text.partition(".")[0])
+        elif isinstance(arg, Tup | Lst):
+            for a in arg.items:
+                visit(a)
+            if isinstance(arg, Tup) and arg.cls is not None:
+                visit(arg.cls)
+        elif isinstance(arg, Dct):
+            for _, a in arg.items:
+                visit(a)
+            if arg.cls is not None:
+                visit(arg.cls)
+        elif isinstance(arg, Star):
+            visit(arg.value)
+
+    from .ir import operands
+
+    for s in walk(function.body):
+        for arg in operands(s):
+            visit(arg)
+        if isinstance(s, Let):
+            if s.op.ref is not None:
+                visit(s.op.ref)
+            elif s.op.form == "call":
+                found.add(s.op.text.partition(".")[0])
+    for arg in function.body.yields:
+        visit(arg)
+    return found
+
+
+__all__ = ["Module", "Op", "emit", "immutable"]

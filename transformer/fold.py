@@ -1,0 +1,152 @@
+"""Folding: which temporaries are written back into the expression that reads them.
+
+In: a function's IR. Out: `Folds`, which tells for a variable the statement that is to stand in its place.
+
+    t = x * 2; y = np.sin(t)       ->      y = np.sin(x * 2)
+
+A temporary is folded if it is read once, in the same block, if it is pure, and if nothing is written to memory
+between the two. Names that the user gave stay names where they are in the user's own statement.
+"""
+
+from __future__ import annotations
+
+from .ir import Arg, Block, Const, For, Function, If, Let, Slc, Statement, Tup, Var, While, blocks, operands, variables, walk
+from .kinds import Number
+
+#: Deeper expressions than this are broken up by a name.
+DEEPEST = 7
+
+
+class Folds:
+    def __init__(self, function: Function) -> None:
+        self._definitions: dict[Var, Let | If] = {}
+        self._folded: set[int] = set()
+        self._depth: dict[Var, int] = {}
+        self._counts: dict[Var, int] = {}
+        self._marks: set[int] = set()
+        self._count(function.body)
+        self._reverse = False
+        self._split = _first_reverse(function.body)
+        self._mark_reverse(function.body)
+        self._block(function.body)
+
+    def definition(self, v: Var) -> Let | If | None:
+        """What stands in place of a variable, or None if it keeps a name."""
+        return self._definitions.get(v)
+
+    def is_folded(self, s: Statement) -> bool:
+        return id(s) in self._folded
+
+    def is_reverse(self, s: Statement) -> bool:
+        """Whether a statement belongs to the reverse sweep."""
+        return id(s) in self._marks
+
+    # -- which statements belong to the reverse sweep ----------------------------------------------
+
+    def _mark_reverse(self, block: Block) -> None:
+        reverse = False
+        for s in block.body:
+            if isinstance(s, Let) and s.op.form == "enter":
+                reverse = True
+            if reverse:
+                self._mark(s)
+
+    def _mark(self, s: Statement) -> None:
+        self._marks.add(id(s))
+        for inner in blocks(s):
+            for each in walk(inner):
+                self._marks.add(id(each))
+
+    # -- counting ----------------------------------------------------------------------------------
+
+    def _count(self, block: Block) -> None:
+        for s in block.body:
+            for arg in operands(s):
+                self._add(arg)
+            for inner in blocks(s):
+                self._count(inner)
+        for arg in block.yields:
+            self._add(arg)
+
+    def _add(self, arg: Arg) -> None:
+        for v in variables(arg):
+            self._counts[v] = self._counts.get(v, 0) + 1
+
+    # -- folding -----------------------------------------------------------------------------------
+
+    def _block(self, block: Block) -> None:
+        """Go through the statements with the candidates that may still move down to their reader."""
+        pending: dict[Var, Let | If] = {}
+        for s in block.body:
+            if isinstance(s, Let) and s.op.form == "enter":
+                continue
+            for inner in blocks(s):
+                self._block(inner)
+            for arg in operands(s):
+                self._take(arg, pending, s)
+            if _is_barrier(s):
+                pending = {v: d for v, d in pending.items() if self._movable(v)}
+            candidate = self._candidate(s)
+            if candidate is not None:
+                pending[candidate] = s  # type: ignore[assignment]
+        for arg in block.yields:
+            self._take(arg, pending, None)
+
+    def _take(self, arg: Arg, pending: dict[Var, Let | If], reader: Statement | None) -> None:
+        for v in variables(arg):
+            definition = pending.pop(v, None)
+            if definition is None:
+                continue
+            depth = 1 + max((self._depth.get(x, 0) for a in _operands(definition) for x in variables(a)), default=0)
+            if depth > DEEPEST and not isinstance(definition, If):
+                continue
+            self._definitions[v] = definition
+            self._folded.add(id(definition))
+            self._depth[v] = depth
+
+    def _candidate(self, s: Statement) -> Var | None:
+        if isinstance(s, If):
+            plain = len(s.outs) == 1 and all(self.is_folded(t) for b in (s.then, s.orelse) for t in b.body)
+            if not plain or self._counts.get(s.outs[0]) != 1:
+                return None
+            simple = all(not isinstance(y, Tup) for b in (s.then, s.orelse) for y in b.yields)
+            bound = all(y.name != "unbound" for b in (s.then, s.orelse) for y in b.yields if isinstance(y, Var))
+            return s.outs[0] if simple and bound and not s.outs[0].name else None
+        if not isinstance(s, Let) or s.effect or len(s.outs) != 1:
+            return None
+        v = s.out
+        if self._counts.get(v) != 1 or (v.name and s.op.form != "value" and not self._is_trivial(s)):
+            return None
+        if s.op.form == "value" and not self._is_trivial(s):
+            return None
+        return v
+
+    def _is_trivial(self, s: Let) -> bool:
+        return s.op.form == "value" and all(isinstance(a, Var | Const) for a in s.args) and not s.out.name
+
+    def _movable(self, v: Var) -> bool:
+        """Whether an expression may move past a statement that writes to memory."""
+        definition = self._definitions.get(v)
+        del definition
+        return False
+
+
+def _operands(s: Let | If) -> tuple[Arg, ...]:
+    return s.operands if isinstance(s, Let) else (s.condition, *s.then.yields, *s.orelse.yields)
+
+
+def _is_barrier(s: Statement) -> bool:
+    """A statement past which reads of memory must not move."""
+    if isinstance(s, Let):
+        return s.effect == "write" or (s.effect == "io" and s.op.form not in ("push", "enter"))
+    return isinstance(s, For | While) or any(_is_barrier(t) for b in blocks(s) for t in b.body)
+
+
+def _first_reverse(block: Block) -> int:
+    for i, s in enumerate(block.body):
+        if isinstance(s, Let) and s.op.form == "enter":
+            return i
+    return len(block.body)
+
+
+__all__ = ["Folds", "Number", "Slc"]

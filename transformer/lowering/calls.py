@@ -1,0 +1,818 @@
+"""Calls: what `f(x)` means for every sort of `f`.
+
+In: a reader, a frame, a callee and arguments as values. Out: the value of the call.
+
+    np.exp(x)      a `Let`: the table or NumPy knows it
+    helper(x)      the body of the user's function, read in place
+    len(x)         Python's own, resolved here where the answer is known
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+import types
+from collections.abc import Callable
+from typing import Any
+
+import libcst as cst
+import numpy as np
+
+from ...runtime.rule import lookup
+from ...runtime.rules.methods import IN_PLACE, METHODS
+from ...runtime.support import unbroadcast
+from ..errors import AdjoinError, Code
+from ..infer import arg_kind, infer, probe_helper
+from ..ir import Arg, Const, Dct, Lst, Op, Ref, Star, Tup, Var
+from ..kinds import UNKNOWN, Array, Container, Kind, Number, Opaque, Unknown
+from ..kinds import Sequence as SequenceKind
+from ..source import read
+from .expressions import (
+    NotStatic,
+    attribute,
+    defaults,
+    expression,
+    known_truth,
+    opened,
+    spread,
+    subscript,
+    value,
+)
+from .reader import Frame, Reader
+from .values import (
+    Bound,
+    Choice,
+    Closure,
+    DictValue,
+    Generator,
+    Iteration,
+    ListValue,
+    Method,
+    ObjectValue,
+    Partial,
+    Steps,
+)
+
+#: Deeper nesting of calls than this is taken for a recursion that does not end while being read.
+DEEPEST = 60
+
+
+@expression(cst.Call)
+def _call(reader: Reader, frame: Frame, node: cst.Call) -> Any:
+    callee = value(reader, frame, node.func)
+    args, kwargs = arguments(reader, frame, node)
+    return call(reader, frame, callee, args, kwargs, node)
+
+
+def arguments(reader: Reader, frame: Frame, node: cst.Call) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments of a call, in order of evaluation, `*` and `**` spread."""
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+    for arg in node.args:
+        x = value(reader, frame, arg.value)
+        if arg.star == "*":
+            args.extend(spread(reader, frame, x, arg))
+        elif arg.star == "**":
+            if not isinstance(x, DictValue):
+                reader.refuse(
+                    frame,
+                    arg,
+                    Code.UNSUPPORTED_SYNTAX,
+                    "`**` of a dict with unknown keys",
+                    "name the arguments",
+                )
+            kwargs.update(x.items)
+        elif arg.keyword is not None:
+            kwargs[arg.keyword.value] = x
+        else:
+            args.append(x)
+    return args, kwargs
+
+
+def call(
+    reader: Reader,
+    frame: Frame,
+    callee: Any,
+    args: list[Any],
+    kwargs: dict[str, Any],
+    node: cst.CSTNode | None,
+) -> Any:
+    """`callee(*args, **kwargs)`."""
+    if isinstance(callee, Choice):
+        return reader.branches(
+            frame,
+            callee.condition,
+            lambda: call(reader, frame, callee.then, args, kwargs, node),
+            lambda: call(reader, frame, callee.orelse, args, kwargs, node),
+        )
+    if isinstance(callee, Partial):
+        return call(reader, frame, callee.function, [*callee.args, *args], {**callee.kwargs, **kwargs}, node)
+    if isinstance(callee, Bound):
+        return call(reader, frame, callee.function, [callee.receiver, *args], kwargs, node)
+    if isinstance(callee, Method):
+        return method(reader, frame, callee.receiver, callee.name, args, kwargs, node)
+    if isinstance(callee, Closure):
+        return _read_closure(reader, frame, callee, args, kwargs, node)
+    if isinstance(callee, ObjectValue):
+        return call(reader, frame, attribute(reader, frame, callee, "__call__", node), args, kwargs, node)
+    if isinstance(callee, Ref):
+        return _call_ref(reader, frame, callee, args, kwargs, node)
+    if isinstance(callee, Var):
+        op = Op("call", callee.name or "f", None, None)
+        return reader.let(
+            op, callee, *map(reader.arg, args), kind=Opaque(None), effect="io", **_args(reader, kwargs)
+        )
+    reader.refuse(frame, node, Code.UNSUPPORTED_SYNTAX, "this value cannot be called", "")
+
+
+def _args(reader: Reader, kwargs: dict[str, Any]) -> dict[str, Arg]:
+    return {k: reader.arg(v) for k, v in kwargs.items()}
+
+
+# -- known functions ---------------------------------------------------------------------------------
+
+
+def _call_ref(
+    reader: Reader,
+    frame: Frame,
+    callee: Ref,
+    args: list[Any],
+    kwargs: dict[str, Any],
+    node: cst.CSTNode | None,
+) -> Any:
+    function = callee.value
+    try:
+        special = BUILTINS.get(function)
+    except TypeError:
+        special = None
+    if special is not None:
+        result = special(reader, frame, args, kwargs, node)
+        if result is not NotImplemented:
+            return result
+    if lookup(function) is not None or isinstance(function, np.ufunc):
+        return operation(reader, frame, callee, args, kwargs, node)
+    if _is_helper(function):
+        return _specialise(reader, frame, callee, args, kwargs, node)
+    if isinstance(function, functools.partial):
+        inner = Ref(function.func, callee.text, callee.imports)
+        bound = [reader.wrap(a, "bound", None) for a in function.args]
+        named = {k: reader.wrap(v, k, None) for k, v in function.keywords.items()}
+        return call(reader, frame, inner, [*bound, *args], {**named, **kwargs}, node)
+    if isinstance(function, types.MethodType):
+        path = (*callee.path, ("attr", "__self__")) if callee.path is not None else None
+        receiver = reader.wrap(function.__self__, getattr(function.__self__, "__name__", "self"), path)
+        return call(reader, frame, Ref(function.__func__, callee.text), [receiver, *args], kwargs, node)
+    if isinstance(function, type):
+        made = _construct(reader, frame, callee, args, kwargs, node)
+        if made is not NotImplemented:
+            return made
+    if _has_readable_source(function):
+        return _read_function(reader, frame, callee, args, kwargs, node)
+    return _opaque(reader, callee, args, kwargs)
+
+
+def operation(
+    reader: Reader,
+    frame: Frame,
+    callee: Ref,
+    args: list[Any],
+    kwargs: dict[str, Any],
+    node: cst.CSTNode | None,
+) -> Any:
+    """A call that the table knows."""
+    function = callee.value
+    args = [_unlazy(reader, frame, a, node) for a in args]
+    operands = tuple(reader.arg(a) for a in args)
+    options = _args(reader, kwargs)
+    rule = lookup(function)
+    if rule is not None and function in _IDENTITIES and isinstance(arg_kind(operands[0]), Number | Array):
+        pass
+    op = Op("call", callee.text, function, callee)
+    effect = "write" if "out" in options and options["out"] != Const(None) else ""
+    if _draws(function):
+        effect = "io"
+    result = reader.let(op, *operands, effect=effect, **options)
+    return opened(reader, result) if isinstance(result, Var) else result
+
+
+_IDENTITIES: frozenset[Any] = frozenset()
+
+
+def _draws(function: Any) -> bool:
+    return "random" in (getattr(function, "__module__", None) or "")
+
+
+def _unlazy(reader: Reader, frame: Frame, x: Any, node: cst.CSTNode | None) -> Any:
+    from .loops import listed
+
+    return (
+        listed(reader, x, frame, node)
+        if isinstance(x, Generator | Iteration | Steps) and getattr(x, "plain", None) is None
+        else x
+    )
+
+
+def _opaque(reader: Reader, callee: Ref, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """A call that is made as it is. Whether something active goes in is for the activity analysis to say."""
+    function = callee.value
+    operands = [reader.run(a) if isinstance(a, ListValue) else reader.arg(a) for a in args]
+    options = _args(reader, kwargs)
+    if isinstance(function, type) and issubclass(function, BaseException):
+        return reader.let(
+            Op("call", callee.text, function, callee), *operands, kind=Opaque(function), **options
+        )
+    kind = infer(function, tuple(operands), options)
+    if kind == UNKNOWN and all(not _may_be_numeric(a) for a in (*operands, *options.values())):
+        kind = _annotated(function)
+    op = Op("call", callee.text, function, callee)
+    effect = "" if _is_pure(function) else "io"
+    return reader.let(op, *operands, kind=kind, effect=effect, **options)
+
+
+def _annotated(function: Any) -> Kind:
+    return UNKNOWN
+
+
+def _may_be_numeric(arg: Arg) -> bool:
+    return isinstance(arg, Var) and isinstance(arg.kind, Array | Number | Unknown | SequenceKind)
+
+
+def _is_pure(function: Any) -> bool:
+    module = (getattr(function, "__module__", None) or "").partition(".")[0]
+    return (module in ("math", "operator") or module == "numpy") and not _draws(function)
+
+
+def _has_readable_source(function: Any) -> bool:
+    function = inspect.unwrap(function) if hasattr(function, "__wrapped__") else function
+    if not hasattr(function, "__code__"):
+        return False
+    module = (getattr(function, "__module__", None) or "").partition(".")[0]
+    return module not in _LIBRARIES
+
+
+_LIBRARIES = frozenset({"numpy", "scipy", "cupy", "random", "time", "os", "sys", "logging", "warnings", "functools",
+                        "itertools", "collections", "statistics", "contextlib", "copy", "json", "re", "typing",
+                        "inspect", "threading", "matplotlib", "pandas", "sklearn"})  # fmt: skip
+
+
+# -- functions with source ---------------------------------------------------------------------------
+
+
+def _read_function(
+    reader: Reader,
+    frame: Frame,
+    callee: Ref,
+    args: list[Any],
+    kwargs: dict[str, Any],
+    node: cst.CSTNode | None,
+) -> Any:
+    mark, born = len(reader.journal), len(reader.statements)
+    try:
+        source = read(callee.value)
+        return read_call(reader, frame, source, callee.path or (), args, kwargs, node)
+    except AdjoinError as error:
+        if error.code not in (Code.UNSUPPORTED_SYNTAX, Code.SOURCE_NOT_AVAILABLE, Code.RECURSION):
+            raise
+        reader.rewind(mark)
+        del reader.statements[born:]
+        result = _opaque(reader, callee, args, kwargs)
+        reader.reasons[id(reader.statements[-1])] = error
+        return result
+
+
+def read_call(
+    reader: Reader,
+    frame: Frame,
+    source: Any,
+    path: Any,
+    args: list[Any],
+    kwargs: dict[str, Any],
+    node: cst.CSTNode | None,
+) -> Any:
+    """Read a user's function in place of a call of it."""
+    from .statements import read_body
+
+    function = source.function
+    if reader.calls.count(function) and len(reader.calls) > DEEPEST:
+        reader.refuse(
+            frame,
+            node,
+            Code.RECURSION,
+            f"{function.__name__} calls itself, and how often is not known before running",
+            "write the recursion as a loop",
+        )
+    bound = [reader.wrap(a, f"bound_{i}", (*path, ("bound", i))) for i, a in enumerate(source.args)]
+    named = {k: reader.wrap(v, k, None) for k, v in source.keywords.items()}
+    inner = Frame(source, function, path, name=function.__name__)
+    if source not in reader.sources:
+        reader.sources.append(source)
+    given = _defaults_of(reader, function, path)
+    bind(
+        reader,
+        inner,
+        source.node.params,
+        [*bound, *args],
+        {**named, **kwargs},
+        given,
+        frame,
+        node,
+        function.__name__,
+    )
+    site = reader.site
+    reader.calls.append(function)
+    try:
+        return read_body(reader, inner, source.node)
+    finally:
+        reader.calls.pop()
+        reader.site = site
+
+
+def _defaults_of(reader: Reader, function: types.FunctionType, path: Any) -> dict[str, Any]:
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount]
+    values = function.__defaults__ or ()
+    positional = dict(zip(names[len(names) - len(values) :], values, strict=True))
+    every = {**positional, **(function.__kwdefaults__ or {})}
+    return {name: _default(reader, v, name, (*path, ("default", name))) for name, v in every.items()}
+
+
+def _default(reader: Reader, x: Any, name: str, path: Any) -> Any:
+    if isinstance(x, bool | int | float | complex | str) or x is None:
+        return Const(x)
+    return reader.wrap(x, name, path)
+
+
+def _read_closure(
+    reader: Reader,
+    frame: Frame,
+    callee: Closure,
+    args: list[Any],
+    kwargs: dict[str, Any],
+    node: cst.CSTNode | None,
+) -> Any:
+    from .statements import read_body
+
+    if len(reader.calls) > DEEPEST:
+        reader.refuse(
+            frame, node, Code.RECURSION, f"{callee.name} calls itself", "write the recursion as a loop"
+        )
+    inner = Frame(callee.frame.source, None, callee.frame.path, parent=callee.frame, name=callee.name)
+    bind(reader, inner, callee.node.params, args, kwargs, callee.defaults, frame, node, callee.name)
+    reader.calls.append(callee.node)
+    try:
+        return read_body(reader, inner, callee.node)
+    finally:
+        reader.calls.pop()
+
+
+def bind(
+    reader: Reader,
+    inner: Frame,
+    params: cst.Parameters,
+    args: list[Any],
+    kwargs: dict[str, Any],
+    given: dict[str, Any],
+    frame: Frame,
+    node: cst.CSTNode | None,
+    name: str,
+) -> None:
+    """Bind a call's arguments to parameters, as Python does."""
+    kwargs = dict(kwargs)
+    env = inner.env
+    positional_only = [p.name.value for p in params.posonly_params]
+    positional = positional_only + [p.name.value for p in params.params]
+    for parameter, arg in zip(positional, args, strict=False):
+        env[parameter] = arg
+    rest = args[len(positional) :]
+    if isinstance(params.star_arg, cst.Param):
+        env[params.star_arg.name.value] = Tup(tuple(rest))
+    elif rest:
+        reader.refuse(
+            frame, node, Code.UNKNOWN_ARGUMENT, f"{name}() takes {len(positional)} positional arguments", ""
+        )
+    keyword_only = [p.name.value for p in params.kwonly_params]
+    for parameter in [*positional, *keyword_only]:
+        if parameter in kwargs and parameter not in positional_only:
+            env[parameter] = kwargs.pop(parameter)
+        elif parameter not in env:
+            if parameter not in given:
+                reader.refuse(
+                    frame, node, Code.UNKNOWN_ARGUMENT, f"{name}() misses its argument {parameter!r}", ""
+                )
+            env[parameter] = given[parameter]
+    if params.star_kwarg is not None:
+        env[params.star_kwarg.name.value] = reader.new(DictValue(kwargs))
+    elif kwargs:
+        reader.refuse(
+            frame, node, Code.UNKNOWN_ARGUMENT, f"{name}() has no argument {next(iter(kwargs))!r}", ""
+        )
+
+
+def _construct(
+    reader: Reader,
+    frame: Frame,
+    callee: Ref,
+    args: list[Any],
+    kwargs: dict[str, Any],
+    node: cst.CSTNode | None,
+) -> Any:
+    """An instance of a user's class."""
+    cls = callee.value
+    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        given = dict(zip(cls._fields, args, strict=False)) | kwargs
+        filled = {f: given.get(f, Const(getattr(cls, "_field_defaults", {}).get(f))) for f in cls._fields}
+        return Tup(tuple(filled.values()), callee)
+    if hasattr(cls, "__dataclass_fields__") and "__post_init__" not in vars(cls):
+        import dataclasses
+
+        fields = [f for f in dataclasses.fields(cls) if f.init]
+        attributes = dict(zip([f.name for f in fields], args, strict=False)) | kwargs
+        for f in fields:
+            if f.name not in attributes:
+                if f.default is not dataclasses.MISSING:
+                    attributes[f.name] = reader.wrap(f.default, f.name, None)
+                elif f.default_factory is not dataclasses.MISSING:
+                    attributes[f.name] = call(reader, frame, Ref(f.default_factory, "factory"), [], {}, node)
+        return reader.new(ObjectValue(cls, attributes))
+    init = cls.__init__
+    if not hasattr(init, "__code__") or (cls.__module__ or "").partition(".")[0] in _LIBRARIES:
+        return NotImplemented
+    made = reader.new(ObjectValue(cls, {}))
+    call(reader, frame, Ref(init, f"{cls.__name__}.__init__"), [made, *args], kwargs, node)
+    return made
+
+
+# -- helpers of the rules, specialised ---------------------------------------------------------------
+
+
+def _is_helper(function: Any) -> bool:
+    """Whether a function is one of `support` and its companions."""
+    module = getattr(function, "__module__", None) or ""
+    return isinstance(function, types.FunctionType) and module.startswith(_SUPPORT)
+
+
+_SUPPORT = unbroadcast.__module__
+
+
+def _specialise(
+    reader: Reader,
+    frame: Frame,
+    callee: Ref,
+    args: list[Any],
+    kwargs: dict[str, Any],
+    node: cst.CSTNode | None,
+) -> Any:
+    """A support helper: its body, if every test in it can be decided now; else a call of it."""
+    mark, born, outer = len(reader.journal), len(reader.statements), (reader.splicing, reader.static_only)
+    reader.splicing, reader.static_only = True, True
+    try:
+        return read_call(reader, frame, read_helper(callee.value), (), args, kwargs, node)
+    except (NotStatic, AdjoinError):
+        reader.rewind(mark)
+        del reader.statements[born:]
+    finally:
+        reader.splicing, reader.static_only = outer
+    function = callee.value
+    op = Op("call", function.__name__, function, Ref(function, function.__name__, "support"))
+    operands = tuple(reader.arg(a) for a in args)
+    kind = _helper_kind(function, operands)
+    return reader.let(op, *operands, kind=kind, **_args(reader, kwargs))
+
+
+@functools.cache
+def read_helper(function: Any) -> Any:
+    return read(function)
+
+
+def _helper_kind(function: Any, operands: tuple[Arg, ...]) -> Kind:
+    """The kind of a helper's result, where it can be told from its operands."""
+    if function is unbroadcast:
+        kind = arg_kind(operands[1])
+        if isinstance(kind, Array | Number):
+            return kind
+    return probe_helper(function, operands)
+
+
+# -- methods -----------------------------------------------------------------------------------------
+
+
+def method(
+    reader: Reader,
+    frame: Frame,
+    x: Any,
+    name: str,
+    args: list[Any],
+    kwargs: dict[str, Any],
+    node: cst.CSTNode | None,
+) -> Any:
+    """`x.name(*args)` of an array, list, dict, string, tuple or unknown object."""
+    if isinstance(x, ListValue):
+        from .containers import list_method
+
+        return list_method(reader, frame, x, name, args, kwargs, node)
+    if isinstance(x, DictValue):
+        from .containers import dict_method
+
+        return dict_method(reader, frame, x, name, args, kwargs, node)
+    if (
+        isinstance(x, Tup)
+        and name in ("index", "count")
+        and all(isinstance(i, Const) for i in (*x.items, *args))
+    ):
+        return Const(getattr(tuple(i.value for i in x.items), name)(*[a.value for a in args]))
+    if isinstance(x, Const):
+        consts = all(isinstance(a, Const) for a in [*args, *kwargs.values()])
+        if consts and not kwargs:
+            return reader.wrap(getattr(x.value, name)(*[a.value for a in args]), name, None)
+        return reader.let(
+            Op("method", name), x, *map(reader.arg, args), kind=Opaque(None), **_args(reader, kwargs)
+        )
+    assert isinstance(x, Var), x
+    kind = x.kind
+    if isinstance(kind, Opaque):
+        held = [reader.run(a) if isinstance(a, ListValue) else reader.arg(a) for a in args]
+        return reader.let(Op("method", name), x, *held, kind=UNKNOWN, effect="io", **_args(reader, kwargs))
+    return array_method(reader, frame, x, name, args, kwargs, node)
+
+
+def array_method(
+    reader: Reader,
+    frame: Frame,
+    x: Var,
+    name: str,
+    args: list[Any],
+    kwargs: dict[str, Any],
+    node: cst.CSTNode | None,
+) -> Any:
+    if name in IN_PLACE:
+        held = [reader.arg(a) for a in args]
+        reader.do(Op("method", name), x, *held, effect="write", **_args(reader, kwargs))
+        return Const(None)
+    as_function = METHODS.get(name)
+    if as_function is None:
+        if name in _CONSTANT_METHODS:
+            return reader.let(Op("method", name), x, *map(reader.arg, args), kind=_CONSTANT_METHODS[name])
+        reader.refuse(frame, node, Code.NO_RULE, f"no rule yet for the method {name!r}", "use a NumPy function")
+    held = [reader.arg(a) for a in args]
+    if as_function.packs and len(held) > 1:
+        held = [Tup(tuple(held))]
+    if as_function.receiver:
+        arranged = [*held[: as_function.receiver], x, *held[as_function.receiver :]]
+        result = reader.let(reader.function(as_function.function), *arranged, **_args(reader, kwargs))
+    else:
+        result = reader.let(Op("method", name, as_function.function), x, *held, **_args(reader, kwargs))
+    return opened(reader, result) if isinstance(result, Var) else result
+
+
+_CONSTANT_METHODS: dict[str, Kind] = {
+    "is_integer": Number("bool"),
+    "tobytes": Opaque(bytes),
+    "as_integer_ratio": Opaque(tuple),
+    "hex": Opaque(str),
+    "bit_length": Number("int"),
+}
+
+
+# -- Python's own functions --------------------------------------------------------------------------
+
+BUILTINS: dict[Any, Callable[..., Any]] = {}
+
+
+def builtin(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def register(f: Callable[..., Any]) -> Callable[..., Any]:
+        for function in functions:
+            BUILTINS[function] = f
+        return f
+
+    return register
+
+
+@builtin(len)
+def _len(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    (x,) = args
+    if isinstance(x, Tup) or (isinstance(x, ListValue | DictValue) and x.var is None):
+        return Const(len(x.items))
+    if isinstance(x, Const):
+        return Const(len(x.value))
+    if isinstance(x, Steps):
+        return Const(len(x.items))
+    if isinstance(x, Iteration):
+        return x.count()
+    if isinstance(x, ObjectValue):
+        return call(reader, frame, attribute(reader, frame, x, "__len__", node), [], {}, node)
+    if isinstance(x, Var) and isinstance(x.kind, Array) and x.kind.dims and isinstance(x.kind.dims[0], int):
+        return Const(x.kind.dims[0])
+    return NotImplemented
+
+
+@builtin(isinstance)
+def _isinstance(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    x, classes = args
+    cls = type_of(x)
+    wanted = (
+        [c.value for c in classes.items] if isinstance(classes, Tup) else [getattr(classes, "value", None)]
+    )
+    if cls is not None and all(isinstance(w, type | types.UnionType) for w in wanted):
+        return Const(any(issubclass(cls, w) for w in wanted))
+    return NotImplemented
+
+
+def type_of(x: Any) -> type | None:
+    """The Python class of a value, if it is certain."""
+    if isinstance(x, Const | Ref):
+        return type(x.value)
+    known: dict[type, type] = {ListValue: list, DictValue: dict, Closure: types.FunctionType}
+    if type(x) in known:
+        return known[type(x)]
+    if isinstance(x, Tup):
+        return x.cls.value if x.cls else tuple
+    if isinstance(x, ObjectValue):
+        return x.cls
+    if isinstance(x, Var):
+        if isinstance(x.kind, Array):
+            return np.ndarray
+        if isinstance(x.kind, Number) and x.kind.dtype:
+            return {"bool": bool, "int": int, "float": float, "complex": complex}.get(
+                x.kind.dtype, None if x.kind.weak else np.dtype(x.kind.dtype).type
+            )
+        if isinstance(x.kind, Opaque):
+            return x.kind.type
+        if isinstance(x.kind, SequenceKind):
+            return list
+    return None
+
+
+@builtin(type)
+def _type(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    cls = type_of(args[0]) if len(args) == 1 else None
+    return NotImplemented if cls is None else Ref(cls, f"type({cls.__name__})" if False else cls.__name__)
+
+
+@builtin(hasattr)
+def _hasattr(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    x, name = args
+    cls = type_of(x)
+    if isinstance(x, ObjectValue) and isinstance(name, Const):
+        return Const(name.value in x.attributes or hasattr(x.cls, name.value))
+    if isinstance(x, Ref) and isinstance(name, Const):
+        return Const(hasattr(x.value, name.value))
+    if cls is not None and isinstance(name, Const):
+        return Const(hasattr(cls, name.value))
+    return NotImplemented
+
+
+@builtin(getattr)
+def _getattr(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    if len(args) >= 2 and isinstance(args[1], Const):
+        if len(args) == 3:
+            there = _hasattr(reader, frame, args[:2], {}, node)
+            if there is NotImplemented:
+                return NotImplemented
+            if not there.value:
+                return args[2]
+        return attribute(reader, frame, args[0], args[1].value, node)
+    return NotImplemented
+
+
+@builtin(callable)
+def _callable(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    x = args[0]
+    if isinstance(x, Closure | Bound | Partial | Method):
+        return Const(True)
+    if isinstance(x, Ref):
+        return Const(callable(x.value))
+    return Const(False) if isinstance(x, Var) and isinstance(x.kind, Array | Number) else NotImplemented
+
+
+@builtin(print)
+def _print(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    reader.do(
+        Op("call", "print", print, Ref(print, "print")), *map(reader.arg, args), **_args(reader, kwargs)
+    )
+    return Const(None)
+
+
+@builtin(functools.partial)
+def _partial(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    return Partial(args[0], tuple(args[1:]), kwargs)
+
+
+@builtin(np.shape)
+def _shape(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    kind = arg_kind(args[0]) if isinstance(args[0], Var | Const) else None
+    if isinstance(kind, Number):
+        return Tup(())
+    if isinstance(kind, Array) and kind.dims is not None:
+        return attribute(reader, frame, args[0], "shape", node)
+    return NotImplemented
+
+
+@builtin(np.ndim)
+def _ndim(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    kind = arg_kind(args[0]) if isinstance(args[0], Var | Const) else None
+    if isinstance(kind, Number):
+        return Const(0)
+    return Const(len(kind.dims)) if isinstance(kind, Array) and kind.dims is not None else NotImplemented
+
+
+@builtin(np.size)
+def _size(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    if len(args) != 1 or kwargs or not isinstance(args[0], Var | Const):
+        return NotImplemented
+    kind = arg_kind(args[0])
+    if isinstance(kind, Number):
+        return Const(1)
+    return (
+        reader.let(Op("attribute", "size"), args[0], kind=Number("int"))
+        if isinstance(kind, Array)
+        else NotImplemented
+    )
+
+
+@builtin(np.iscomplexobj)
+def _iscomplex(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    kind = arg_kind(args[0]) if isinstance(args[0], Var | Const) else None
+    if isinstance(kind, Number | Array) and kind.dtype is not None:
+        return Const(kind.dtype == "complex" or (kind.dtype[0] == "c" and kind.dtype != "complex"))
+    return NotImplemented
+
+
+@builtin(dict)
+def _dict(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    items: dict[Any, Any] = {}
+    if args:
+        if isinstance(args[0], DictValue) and args[0].var is None:
+            items.update(args[0].items)
+        elif isinstance(args[0], Iteration | Steps | ListValue | Tup):
+            for pair in spread(reader, frame, args[0], node):
+                key = subscript(reader, frame, pair, Const(0), node)
+                if not isinstance(key, Const):
+                    return NotImplemented
+                items[key.value] = subscript(reader, frame, pair, Const(1), node)
+        else:
+            return NotImplemented
+    items.update(kwargs)
+    return reader.new(DictValue(items))
+
+
+@builtin(sum)
+def _sum(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    from .loops import fold
+
+    start = args[1] if len(args) > 1 else kwargs.get("start", Const(0))
+    return fold(reader, frame, args[0], start, node)
+
+
+def _extremum_of(function: Any) -> Callable[..., Any]:
+    def handler(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        from .loops import listed
+
+        if kwargs.keys() - {"default"}:
+            return NotImplemented
+        if len(args) > 1:
+            items = args
+        elif isinstance(args[0], Tup) or (isinstance(args[0], ListValue) and args[0].var is None):
+            items = list(args[0].items)
+        elif isinstance(args[0], Generator | Iteration | Steps):
+            made = listed(reader, args[0], frame, node)
+            if made.var is not None:
+                return operation(reader, frame, Ref(function, function.__name__), [made], kwargs, node)
+            items = list(made.items)
+        else:
+            return operation(reader, frame, Ref(function, function.__name__), args, kwargs, node)
+        if not all(isinstance(i, Var | Const) for i in items):
+            return NotImplemented
+        if all(isinstance(i, Const) for i in items) and items:
+            return Const(function(i.value for i in items))
+        return operation(reader, frame, Ref(function, function.__name__), [Tup(tuple(items))], {}, node)
+
+    return handler
+
+
+BUILTINS[max] = _extremum_of(max)
+BUILTINS[min] = _extremum_of(min)
+
+
+@builtin(divmod)
+def _divmod(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    x, y = (reader.arg(a) for a in args)
+    return Tup((reader.binary("//", x, y), reader.binary("%", x, y)))
+
+
+@builtin(pow)
+def _pow(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    return (
+        NotImplemented
+        if len(args) != 2 or kwargs
+        else reader.binary("**", reader.arg(args[0]), reader.arg(args[1]))
+    )
+
+
+@builtin(super)
+def _super(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    reader.refuse(frame, node, Code.UNSUPPORTED_SYNTAX, "super() is not followed", "name the base class")
+
+
+__all__ = ["BUILTINS", "Container", "Dct", "Lst", "Star", "arguments", "bind", "builtin", "call", "defaults",
+           "known_truth", "math", "operation", "read_call"]  # fmt: skip

@@ -1,0 +1,138 @@
+"""Methods of lists and dicts.
+
+In: a `ListValue` or `DictValue` and a method's name. Out: the method's result; the container is changed here
+if its elements are known, else by a statement of the running program.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import libcst as cst
+
+from ..errors import Code
+from ..infer import arg_kind
+from ..ir import INDEX, Arg, Const, Op, Tup
+from ..kinds import INT, Opaque, join
+from ..kinds import Sequence as SequenceKind
+from .expressions import opened
+from .reader import Frame, Reader
+from .values import DictValue, Generator, Iteration, ListValue, Steps
+
+
+def widen(reader: Reader, obj: ListValue, arg: Arg) -> None:
+    """A running list gets an element: its kind may have to become wider, and its loop be read again."""
+    assert obj.var is not None
+    kind = join(obj.element, arg_kind(arg))
+    if isinstance(obj.var.kind, SequenceKind):
+        kind = join(kind, obj.var.kind.element)
+    if kind != obj.element or obj.var.kind != SequenceKind(kind):
+        obj.element = kind
+        obj.var.kind = SequenceKind(kind)
+        reader.widened = True
+
+
+def list_method(
+    reader: Reader, frame: Frame, x: ListValue, name: str, args: list[Any], kwargs: dict[str, Any], node: cst.CSTNode | None
+) -> Any:
+    if x.var is None:
+        return _known_list(reader, frame, x, name, args, kwargs, node)
+    if name == "append":
+        arg = reader.run(args[0]) if isinstance(args[0], ListValue) else reader.arg(args[0])
+        widen(reader, x, arg)
+        reader.do(Op("method", "append"), x.var, arg, effect="write")
+        return Const(None)
+    if name == "pop":
+        at = [reader.arg(a) for a in args]
+        return opened(reader, reader.let(Op("method", "pop"), x.var, *at, kind=x.element, effect="write"))
+    if name == "extend":
+        from .loops import _over, iteration
+
+        steps = iteration(reader, frame, args[0], node)
+        _over(reader, frame, steps, lambda item: list_method(reader, frame, x, "append", [item], {}, node), frozenset(), node)
+        return Const(None)
+    if name == "copy":
+        return reader.new(ListValue([], x.element, reader.value(reader.call(list, x.var), kind=x.var.kind)))
+    if name in ("index", "count"):
+        return reader.let(Op("method", name), x.var, *map(reader.arg, args), kind=INT)
+    if name in ("clear", "reverse"):
+        reader.do(Op("method", name), x.var, effect="write")
+        return Const(None)
+    reader.refuse(frame, node, Code.MUTATION, f"list.{name} is not followed here", "use append, pop or a new list")
+
+
+def _known_list(
+    reader: Reader, frame: Frame, x: ListValue, name: str, args: list[Any], kwargs: dict[str, Any], node: cst.CSTNode | None
+) -> Any:
+    at = args[0] if args else None
+    if name in ("append", "extend", "clear", "reverse"):
+        if name == "extend" and isinstance(at, Generator | Iteration):
+            from .loops import listed
+
+            at = listed(reader, at, frame, node)
+        if name == "extend" and not isinstance(at, Tup | Steps) and not (isinstance(at, ListValue) and at.var is None):
+            reader.run(x)
+            return list_method(reader, frame, x, name, [at], kwargs, node)
+        reader.change(x)
+        if name == "append":
+            x.items.append(at)
+        elif name == "extend":
+            x.items.extend(at.items)  # type: ignore[union-attr]
+        elif name == "clear":
+            x.items.clear()
+        else:
+            x.items.reverse()
+        return Const(None)
+    if name == "pop" and x.items and (at is None or isinstance(at, Const)):
+        reader.change(x)
+        return x.items.pop() if at is None else x.items.pop(at.value)
+    if name == "insert" and isinstance(at, Const):
+        reader.change(x)
+        x.items.insert(at.value, args[1])
+        return Const(None)
+    if name == "copy":
+        return reader.new(ListValue(list(x.items)))
+    if name in ("index", "count") and all(isinstance(i, Const) for i in [*x.items, *args]):
+        return Const(getattr([i.value for i in x.items], name)(*[a.value for a in args]))
+    reader.run(x)
+    return list_method(reader, frame, x, name, args, kwargs, node)
+
+
+def dict_method(
+    reader: Reader, frame: Frame, x: DictValue, name: str, args: list[Any], kwargs: dict[str, Any], node: cst.CSTNode | None
+) -> Any:
+    if name == "items":
+        return Steps([Tup((Const(k), v)) for k, v in x.items.items()])
+    if name == "keys":
+        return Steps([Const(k) for k in x.items])
+    if name == "values":
+        return Steps(list(x.items.values()))
+    if name == "copy":
+        return reader.new(DictValue(dict(x.items)))
+    if args and isinstance(args[0], Const):
+        key = args[0].value
+        default = args[1] if len(args) > 1 else Const(None)
+        if name == "get":
+            return x.items.get(key, default)
+        if name == "pop" and (key in x.items or len(args) > 1):
+            if key not in x.items:
+                return default
+            reader.change(x)
+            return x.items.pop(key)
+        if name == "setdefault":
+            if key not in x.items:
+                reader.change(x)
+                x.items[key] = default
+            return x.items[key]
+    if name == "update":
+        reader.change(x)
+        if args and isinstance(args[0], DictValue):
+            x.items.update(args[0].items)
+        elif args:
+            reader.refuse(frame, node, Code.MUTATION, "update() with something that is no known dict", "assign key by key")
+        x.items.update(kwargs)
+        return Const(None)
+    reader.refuse(frame, node, Code.UNSUPPORTED_SYNTAX, f"dict.{name} is not read with these arguments", "use literal keys")
+
+
+__all__ = ["INDEX", "Opaque", "dict_method", "list_method", "widen"]

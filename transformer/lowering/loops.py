@@ -1,0 +1,728 @@
+"""Loops: `for`, `while`, comprehensions, and what can be looped over.
+
+In: a reader, a frame, a loop. Out: a `For` or `While` with everything that the body changes as explicit carried
+values; a loop over known elements is read element by element instead.
+
+The kinds of carried values are found by reading the body until they no longer change: `s = 0` that becomes an
+array in the first trip is read again as an array-or-int.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import libcst as cst
+import numpy as np
+
+from ..errors import Code
+from ..infer import arg_kind
+from ..ir import UNBOUND, Arg, Block, Const, For, Op, Ref, Tup, Var, While
+from ..kinds import BOOL, INT, UNDEFINED, UNKNOWN, Array, Container, Kind, Number, Opaque, Unknown, join
+from ..kinds import Sequence as SequenceKind
+from .calls import builtin, call
+from .expressions import Unroll, give_up_if_static, known_truth, opened, subscript, value
+from .reader import Carried, Frame, Reader
+from .statements import BREAK, CONTINUE, any_of, assign, exit_flags, flatten, read
+from .values import Closure, DictValue, Generator, Iteration, ListValue, Mutable, Steps
+
+#: A loop over known integers is unrolled up to this length, where it has to be.
+LONGEST = 64
+
+# -- what can be looped over -------------------------------------------------------------------------
+
+
+def iteration(reader: Reader, frame: Frame, x: Any, node: cst.CSTNode | None) -> Steps | Iteration:
+    """How to loop over a value."""
+    if isinstance(x, Steps | Iteration):
+        return x
+    if isinstance(x, Tup) or (isinstance(x, ListValue) and x.var is None):
+        return Steps(list(x.items))
+    if isinstance(x, DictValue):
+        return Steps([Const(key) for key in x.items])
+    if isinstance(x, Const) and isinstance(x.value, str):
+        return Steps([Const(c) for c in x.value])
+    if isinstance(x, Generator):
+        return iteration(reader, frame, comprehension(reader, x.frame, x.node), node)
+    if isinstance(x, ListValue):
+        assert x.var is not None
+        return _positions(reader, x.var)
+    if isinstance(x, Var) and isinstance(x.kind, Array | SequenceKind):
+        return _positions(reader, x)
+    if isinstance(x, Var) and isinstance(x.kind, Container):
+        return iteration(reader, frame, opened(reader, x), node)
+    if isinstance(x, Var | Ref):
+        held = x if isinstance(x, Var) else reader.value(x, kind=Opaque(None))
+        return Iteration(lambda: reader.let(Op("call", "len", len, Ref(len, "len")), held), lambda i: reader.index(held, i), held)
+    reader.refuse(frame, node, Code.UNSUPPORTED_SYNTAX, "this value cannot be looped over", "loop over positions")
+
+
+def _positions(reader: Reader, x: Var) -> Iteration:
+    def count() -> Arg:
+        if isinstance(x.kind, Array) and x.kind.dims and isinstance(x.kind.dims[0], int):
+            return Const(x.kind.dims[0])
+        return reader.let(Op("call", "len", len, Ref(len, "len")), x)  # type: ignore[no-any-return]
+
+    return Iteration(count, lambda i: opened(reader, reader.index(x, i)))
+
+
+@builtin(range)
+def _range(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    operands = [reader.arg(a) for a in args]
+    if not 1 <= len(operands) <= 3:
+        return NotImplemented
+    start = Const(0) if len(operands) == 1 else operands[0]
+    step = operands[2] if len(operands) == 3 else Const(1)
+    constant = None
+    if all(isinstance(a, Const) for a in operands):
+        constant = range(*[a.value for a in operands if isinstance(a, Const)])
+    plain = reader.let(Op("call", "range", range, Ref(range, "range")), *operands, kind=Opaque(range))
+
+    def count() -> Arg:
+        if constant is not None:
+            return Const(len(constant))
+        return reader.let(Op("call", "len", len, Ref(len, "len")), plain)  # type: ignore[no-any-return]
+
+    def item(i: Arg) -> Arg:
+        scaled = i if step == Const(1) else reader.binary("*", step, i)
+        return scaled if start == Const(0) else reader.binary("+", start, scaled)
+
+    return Iteration(count, item, plain, constant)
+
+
+@builtin(enumerate)
+def _enumerate(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    start = reader.arg(args[1] if len(args) > 1 else kwargs.get("start", Const(0)))
+    inner = iteration(reader, frame, args[0], node)
+    if isinstance(inner, Steps):
+        return Steps([Tup((reader.binary("+", start, Const(i)), x)) for i, x in enumerate(inner.items)])
+
+    def item(i: Arg) -> Any:
+        return Tup((i if start == Const(0) else reader.binary("+", start, i), inner.item(i)))
+
+    return Iteration(inner.count, item)
+
+
+@builtin(zip)
+def _zip(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    inner = [iteration(reader, frame, a, node) for a in args]
+    if all(isinstance(i, Steps) for i in inner):
+        return Steps([Tup(items) for items in zip(*(i.items for i in inner if isinstance(i, Steps)), strict=False)])
+    # one of unknown length next to known elements: those become a list of the running program
+    even = [_positions(reader, reader.run(reader.new(ListValue(i.items)))) if isinstance(i, Steps) else i for i in inner]
+
+    def count() -> Arg:
+        counts = [i.count() for i in even]
+        if all(isinstance(c, Const) for c in counts):
+            return Const(min(c.value for c in counts if isinstance(c, Const)))
+        if len(counts) == 1:
+            return counts[0]
+        return reader.let(Op("call", "min", min, Ref(min, "min")), *counts, kind=INT)  # type: ignore[no-any-return]
+
+    return Iteration(count, lambda i: Tup(tuple(e.item(i) for e in even)))
+
+
+@builtin(reversed)
+def _reversed(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    inner = iteration(reader, frame, args[0], node)
+    if isinstance(inner, Steps):
+        return Steps(inner.items[::-1])
+    plain = None
+    if inner.plain is not None:
+        plain = reader.let(Op("call", "reversed", reversed, Ref(reversed, "reversed")), inner.plain, kind=Opaque(None))
+
+    def item(i: Arg) -> Any:
+        last = reader.binary("-", inner.count(), Const(1))
+        return inner.item(reader.binary("-", last, i))
+
+    return Iteration(inner.count, item, plain, inner.constant[::-1] if inner.constant is not None else None)
+
+
+@builtin(map)
+def _map(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    inner = iteration(reader, frame, args[1] if len(args) == 2 else _zip(reader, frame, args[1:], {}, node), node)
+    several = len(args) > 2
+
+    def apply(x: Any) -> Any:
+        return call(reader, frame, args[0], list(x.items) if several else [x], {}, node)
+
+    if isinstance(inner, Steps):
+        return Steps([apply(x) for x in inner.items])
+    return Iteration(inner.count, lambda i: apply(inner.item(i)))
+
+
+def _list_of(as_tuple: bool) -> Callable[..., Any]:
+    def handler(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+        if not args:
+            return Tup(()) if as_tuple else reader.new(ListValue([]))
+        x = args[0]
+        if isinstance(x, Var) and isinstance(x.kind, Opaque | Unknown):
+            return NotImplemented
+        made = listed(reader, x, frame, node)
+        if made.var is None and as_tuple:
+            return Tup(tuple(made.items))
+        return made
+
+    return handler
+
+
+builtin(list)(_list_of(False))
+builtin(tuple)(_list_of(True))
+
+
+def listed(reader: Reader, x: Any, frame: Frame | None = None, node: cst.CSTNode | None = None) -> ListValue:
+    """A new list of the elements."""
+    if isinstance(x, Generator):
+        return comprehension(reader, x.frame, x.node)  # type: ignore[no-any-return]
+    assert frame is not None or isinstance(x, Steps | Iteration)
+    steps = x if isinstance(x, Steps | Iteration) else iteration(reader, frame, x, node)  # type: ignore[arg-type]
+    if isinstance(steps, Steps):
+        return reader.new(ListValue(list(steps.items)))  # type: ignore[no-any-return]
+    made: ListValue = reader.new(ListValue([]))
+    reader.run(made)
+    own = frame if frame is not None else Frame(None)  # type: ignore[arg-type]
+    _over(reader, own, steps, lambda item: _append(reader, own, made, item), frozenset(), node)
+    return made
+
+
+def _append(reader: Reader, frame: Frame, made: ListValue, item: Any) -> None:
+    from .containers import list_method
+
+    list_method(reader, frame, made, "append", [item], {}, None)
+
+
+# -- comprehensions ----------------------------------------------------------------------------------
+
+
+def comprehension(reader: Reader, frame: Frame, node: cst.ListComp | cst.GeneratorExp) -> Any:
+    """`[elt for x in xs if c]` as a list that is appended to."""
+    made: ListValue = reader.new(ListValue([]))
+    _clauses(reader, frame, node.for_in, lambda: _append(reader, frame, made, value(reader, frame, node.elt)))
+    return made
+
+
+def dict_comprehension(reader: Reader, frame: Frame, node: cst.DictComp) -> Any:
+    made: DictValue = reader.new(DictValue({}))
+
+    def add() -> None:
+        key = value(reader, frame, node.key)
+        if not isinstance(key, Const):
+            reader.refuse(frame, node, Code.UNSUPPORTED_SYNTAX, "a key that is not known before running", "use a list")
+        reader.change(made)
+        made.items[key.value] = value(reader, frame, node.value)
+
+    _clauses(reader, frame, node.for_in, add)
+    return made
+
+
+def _clauses(reader: Reader, frame: Frame, clause: cst.CompFor, innermost: Callable[[], None]) -> None:
+    """The `for` and `if` clauses, outermost first; their names are the comprehension's own."""
+    targets = assigned_names([clause.target], targets=True)
+    saved = {name: frame.env[name] for name in targets if name in frame.env}
+
+    def conditions(remaining: list[cst.CompIf]) -> None:
+        if remaining:
+            test = value(reader, frame, remaining[0].test)
+            truth = known_truth(test)
+            if truth is None:
+                reader.branches(frame, reader.arg(test), lambda: conditions(remaining[1:]), lambda: None)
+            elif truth:
+                conditions(remaining[1:])
+        elif clause.inner_for_in is not None:
+            _clauses(reader, frame, clause.inner_for_in, innermost)
+        else:
+            innermost()
+
+    def body(item: Any) -> None:
+        assign(reader, frame, clause.target, item)
+        conditions(list(clause.ifs))
+
+    steps = iteration(reader, frame, value(reader, frame, clause.iter), clause)
+    _over(reader, frame, steps, body, frozenset(assigned_names([clause])), clause)
+    for name in targets:
+        frame.env.pop(name, None)
+    frame.env.update(saved)
+
+
+def _over(
+    reader: Reader, frame: Frame, steps: Steps | Iteration, body: Callable[[Any], None], names: frozenset[str], node: Any
+) -> None:
+    if isinstance(steps, Steps):
+        for item in steps.items:
+            body(item)
+        return
+    _for(reader, frame, steps, body, names, frozenset(), node)
+
+
+TOTAL = "%sum"
+
+
+def fold(reader: Reader, frame: Frame, x: Any, start: Any, node: Any) -> Any:
+    """Python's `sum`."""
+    from .calls import operation
+    from .expressions import binary
+
+    if isinstance(x, Var) and isinstance(x.kind, Array | Unknown):
+        more = [] if start == Const(0) else [start]
+        return operation(reader, frame, Ref(sum, "sum"), [x, *more], {}, node)
+    if isinstance(x, Var) and isinstance(x.kind, Opaque):
+        return NotImplemented
+    own = x.frame if isinstance(x, Generator) else frame
+    saved = own.env.get(TOTAL)
+    own.env[TOTAL] = start
+
+    def add(item: Any) -> None:
+        total = own.env[TOTAL]
+        first = total == Const(0) and isinstance(item, Var) and isinstance(item.kind, Array | Number)
+        own.env[TOTAL] = item if first else binary(reader, own, "+", total, item, node)
+
+    if isinstance(x, Generator):
+        _clauses(reader, own, x.node.for_in, lambda: add(value(reader, own, x.node.elt)))
+    else:
+        _over(reader, own, iteration(reader, own, x, node), add, frozenset(), node)
+    total = own.env.pop(TOTAL)
+    if saved is not None:
+        own.env[TOTAL] = saved
+    return total
+
+
+# -- names -------------------------------------------------------------------------------------------
+
+
+def assigned_names(nodes: Iterable[cst.CSTNode], targets: bool = False) -> list[str]:
+    """The names that statements may bind, in order. With `targets` the nodes are targets themselves."""
+    found: dict[str, None] = {}
+
+    def target(node: cst.CSTNode) -> None:
+        if isinstance(node, cst.Name):
+            found[node.value] = None
+        elif isinstance(node, cst.Tuple | cst.List):
+            for element in node.elements:
+                target(element.value)
+
+    def visit(node: cst.CSTNode) -> None:
+        if isinstance(node, cst.Assign):
+            for each in node.targets:
+                target(each.target)
+        elif isinstance(node, cst.AugAssign | cst.AnnAssign | cst.For | cst.NamedExpr | cst.CompFor):
+            target(node.target)
+        elif isinstance(node, cst.AsName):
+            target(node.name)
+        elif isinstance(node, cst.FunctionDef):
+            found[node.name.value] = None
+            return
+        elif isinstance(node, cst.Lambda):
+            return
+        elif isinstance(node, cst.Del) and isinstance(node.target, cst.Name):
+            found[node.target.value] = None
+        for child in node.children:
+            visit(child)
+
+    for node in nodes:
+        if targets:
+            target(node)
+        else:
+            visit(node)
+    return list(found)
+
+
+def names_read(node: cst.CSTNode, leaving_out: cst.CSTNode | None = None) -> set[str]:
+    """Every name that stands in a node, without a part of it, but with what that part returns."""
+    found: set[str] = set()
+
+    def visit(each: cst.CSTNode, inside: bool) -> None:
+        inside = inside or each is leaving_out
+        if isinstance(each, cst.Name) and not inside:
+            found.add(each.value)
+        if isinstance(each, cst.Return) and inside and each.value is not None:
+            found.update(names_read(each.value))
+        for child in each.children:
+            visit(child, inside)
+
+    visit(node, False)
+    return found
+
+
+# -- statements --------------------------------------------------------------------------------------
+
+
+def for_loop(reader: Reader, frame: Frame, node: cst.For) -> None:
+    if node.asynchronous is not None:
+        reader.refuse(frame, node, Code.UNSUPPORTED_SYNTAX, "`async for` is not read", "write a plain loop")
+    site = reader.site
+    if not reader.splicing:
+        reader.site = reader.site_of(frame, node.target)
+        text = f"for {frame.source.code(node.target)} in {frame.source.code(node.iter)}:"
+        place = frame.source.where(node)
+        from ..ir import Site
+
+        reader.site = site = Site(place.file, place.line, place.column, place.end_line, place.end_column, text)
+    steps = iteration(reader, frame, value(reader, frame, node.iter), node.iter)
+    suite = flatten(node.body)
+
+    def body(item: Any) -> None:
+        assign(reader, frame, node.target, item)
+        read(reader, frame, suite)
+
+    orelse = flatten(node.orelse.body) if node.orelse else []
+    names = frozenset(assigned_names([node]))
+    outside = frozenset(names_read(frame.body, node)) if frame.body is not None else names
+    if isinstance(steps, Iteration) and steps.constant is not None and len(steps.constant) <= LONGEST:
+        mark, born, env = len(reader.journal), len(reader.statements), dict(frame.env)
+        outer, frame.can_unroll = frame.can_unroll, True
+        try:
+            _for(reader, frame, steps, body, names, outside, node)
+        except Unroll:
+            reader.rewind(mark)
+            del reader.statements[born:]
+            frame.env = env
+            steps = Steps([Const(i) for i in steps.constant])
+        finally:
+            frame.can_unroll = outer
+            reader.site = site
+    elif isinstance(steps, Iteration):
+        outer, frame.can_unroll = frame.can_unroll, False
+        try:
+            _for(reader, frame, steps, body, names, outside, node)
+        finally:
+            frame.can_unroll = outer
+    if isinstance(steps, Steps):
+        _unrolled(reader, frame, steps.items, body)
+    _else(reader, frame, orelse)
+
+
+def _unrolled(reader: Reader, frame: Frame, items: list[Any], body: Callable[[Any], None]) -> None:
+    """A loop over known elements, one after the other."""
+    for i, item in enumerate(items):
+        frame.loops += 1
+        try:
+            body(item)
+        finally:
+            frame.loops -= 1
+        frame.env.pop(CONTINUE, None)
+        flags = exit_flags(frame)
+        if any(flag == Const(True) for flag in flags.values()):
+            return
+        if flags:
+            rest = items[i + 1 :]
+            if rest:
+                left = any_of(reader, list(flags.values()))
+                reader.branches(frame, left, lambda: None, lambda rest=rest: _unrolled(reader, frame, rest, body))
+            return
+
+
+def _else(reader: Reader, frame: Frame, orelse: list[cst.CSTNode]) -> None:
+    """The `else` of a loop; after it a `break` has had its effect."""
+    flags = exit_flags(frame)
+    if orelse:
+        if not flags:
+            read(reader, frame, orelse)
+        elif not any(flag == Const(True) for flag in flags.values()):
+            left = any_of(reader, list(flags.values()))
+            frame.env.pop(BREAK, None)
+            reader.branches(frame, left, lambda: None, lambda: read(reader, frame, orelse))
+    frame.env.pop(BREAK, None)
+
+
+def while_loop(reader: Reader, frame: Frame, node: cst.While) -> None:
+    give_up_if_static(reader)
+    suite = flatten(node.body)
+    names = frozenset(assigned_names([node]))
+    outside = frozenset(names_read(frame.body, node)) | names_read(node.test) if frame.body is not None else names
+    outer, frame.can_unroll = frame.can_unroll, False
+    try:
+        loop = Loop(reader, frame, names, outside, node)
+        loop.run(lambda: read(reader, frame, suite), lambda: reader.arg(value(reader, frame, node.test)))
+    finally:
+        frame.can_unroll = outer
+    _else(reader, frame, flatten(node.orelse.body) if node.orelse else [])
+
+
+def _for(
+    reader: Reader,
+    frame: Frame,
+    steps: Iteration,
+    body: Callable[[Any], None],
+    names: frozenset[str],
+    outside: frozenset[str],
+    node: Any,
+) -> None:
+    give_up_if_static(reader)
+    iterable = steps.plain
+    if iterable is None:
+        iterable = reader.let(Op("call", "range", range, Ref(range, "range")), steps.count(), kind=Opaque(range))
+    integers = steps.plain is None or _yields_integers(reader, steps)
+
+    def at(index: Var) -> Any:
+        if steps.plain is not None:
+            return opened(reader, index)
+        return steps.item(index)
+
+    loop = Loop(reader, frame, names, outside, node)
+    loop.iterable = iterable
+    loop.index_kind = INT if integers else _element_kind(reader, iterable)
+    loop.run(lambda: body(at(loop.index)))
+
+
+def _yields_integers(reader: Reader, steps: Iteration) -> bool:
+    plain = steps.plain
+    if isinstance(plain, Var) and isinstance(plain.kind, Opaque) and plain.kind.type is range:
+        return True
+    return steps.constant is not None or (isinstance(plain, Var) and _is_reversed_range(reader, plain))
+
+
+def _is_reversed_range(reader: Reader, plain: Var) -> bool:
+    from ..ir import Let
+
+    for s in reversed(reader.statements):
+        if isinstance(s, Let) and plain in s.outs:
+            source = s.args[0] if s.args else None
+            return s.op.function is reversed and isinstance(source, Var) and source.kind == Opaque(range)
+    return False
+
+
+def _element_kind(reader: Reader, iterable: Arg) -> Kind:
+    from ..ir import Let
+
+    for s in reversed(reader.statements):
+        if isinstance(s, Let) and iterable in s.outs and s.op.function is np.ndindex:
+            return Opaque(tuple)
+    return Opaque(None) if isinstance(arg_kind(iterable), Opaque) else UNKNOWN
+
+
+# -- the loop itself ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """A value that is a tuple of this length on every trip, unbound before the first."""
+
+    length: int
+    cls: Ref | None
+
+
+class Loop:
+    """Reads a body until the kinds of what it carries are settled, then adds the statement."""
+
+    def __init__(self, reader: Reader, frame: Frame, names: frozenset[str], outside: frozenset[str], node: Any) -> None:
+        self.reader, self.frame, self.node = reader, frame, node
+        self.names, self.outside = names, set(outside)
+        self.assumed: dict[Any, Any] = {}  # kinds of carried leaves, by where they are
+        self.containers: list[Mutable] = []
+        self.grown: list[Mutable] = []  # containers that must become objects before the loop
+        self.iterable: Arg | None = None
+        self.index_kind: Kind = INT
+        self.index = Var("")
+
+    def run(self, body: Callable[[], None], test: Callable[[], Arg] | None = None) -> None:
+        reader, frame = self.reader, self.frame
+        site = reader.site
+        for _ in range(40):
+            mark, born, env = len(reader.journal), reader.serial, dict(frame.env)
+            outer_widened, reader.widened = reader.widened, False
+            reader.site = site
+            try:
+                settled = self._attempt(body, test, mark, born, env)
+            except Carried as error:
+                if error.name not in self.names or error.name in self.outside:
+                    raise
+                self.outside.add(error.name)
+                settled = False
+            finally:
+                widened, reader.widened = reader.widened, outer_widened or reader.widened
+            if settled and not widened:
+                return
+            reader.rewind(mark)
+            frame.env = env
+            while self.grown:
+                container = self.grown.pop()
+                if not isinstance(container, ListValue):
+                    reader.refuse(
+                        frame, self.node, Code.MUTATION, "a dict or object gains keys in a loop", "give it all its keys before"
+                    )
+                reader.run(container)
+        reader.refuse(frame, self.node, Code.UNSUPPORTED_SYNTAX, "the kinds in this loop do not settle", "simplify the loop")
+
+    def _attempt(self, body: Callable[[], None], test: Any, mark: int, born: int, env: dict[str, Any]) -> bool:
+        reader, frame = self.reader, self.frame
+        self.grown, self.changed = [], False
+        self.params, self.inits, self.yields, self.outs = [], [], [], []
+        site = reader.site
+        slots: list[tuple[Any, Any, Any]] = []  # key, value at the start of a trip, value before the loop
+        for name in sorted(self.names, key=lambda n: list(env).index(n) if n in env else len(env)):
+            init = env.get(name, UNBOUND)
+            if init is UNBOUND and name not in self.outside:
+                continue
+            slots.append((("name", name), self._start(("name", name), init, name), init))
+        if TOTAL in env:
+            slots.append((("name", TOTAL), self._start(("name", TOTAL), env[TOTAL], "total"), env[TOTAL]))
+        for n, container in enumerate(self.containers):
+            for key, init in container.cells.items():
+                hint = key if isinstance(key, str) and key.isidentifier() else ""
+                slots.append((("cell", n, key), self._start(("cell", n, key), init, hint), init))
+        for key, start, _ in slots:
+            if key[0] == "name":
+                if start is UNBOUND:
+                    frame.env.pop(key[1], None)
+                else:
+                    frame.env[key[1]] = start
+        self._fill(slots, 1)
+        for name, value_ in list(frame.env.items()):
+            if value_ is UNBOUND:
+                del frame.env[name]
+        self.index = Var("", self.index_kind)
+        frame.loops += 1
+        frame.assigned.append(self.names)
+        inits = list(self.inits)
+        params = list(self.params)
+        try:
+            if test is not None:
+                with reader.block() as test_statements:
+                    condition = test()
+            with reader.block() as statements:
+                body()
+                reader.site = site
+                frame.env.pop(CONTINUE, None)
+                flags = exit_flags(frame)
+                for key, start, init in slots:
+                    new = frame.env.get(key[1], UNBOUND) if key[0] == "name" else self.containers[key[1]].cells.get(key[2])
+                    self._end(key, start, init, new)
+                stop = any_of(reader, list(flags.values())) if flags else None
+        finally:
+            frame.loops -= 1
+            frame.assigned.pop()
+        self._look_at_containers(mark, born)
+        if self.changed or self.grown:
+            return False
+        outs = [Var(p.name, p.kind) for p in params]
+        replaced = dict(zip(params, outs, strict=True))
+        reader.rewind_found(mark, born)
+        frame.env = env
+        yields = [*self.yields]
+        for name, flag in flags.items():
+            out = Var(name.strip("%").rstrip("0123456789") + ("ed" if "return" in name else "_met" if "break" in name else ""), BOOL)
+            params.append(Var(out.name, BOOL))
+            inits.append(Const(False))
+            yields.append(reader.arg(flag))
+            outs.append(out)
+            env[name] = out
+        if stop is not None:
+            yields.append(stop)
+        block = Block(tuple(statements), tuple(yields))
+        trips = Var("trips", INT)
+        if test is None:
+            assert self.iterable is not None
+            reader.add(
+                For(self.index, self.iterable, tuple(params), tuple(inits), block, tuple(outs), stop is not None, trips, site)
+            )
+        else:
+            reader.add(
+                While(
+                    Block(tuple(test_statements), (condition,)),
+                    tuple(params), tuple(inits), block, tuple(outs), stop is not None, trips, site,
+                )  # fmt: skip
+            )
+        ended = [(key, _swap(start, replaced, reader), init) for key, start, init in slots]
+        for key, end, _ in ended:
+            if key[0] == "name":
+                if end is UNBOUND:
+                    frame.env.pop(key[1], None)
+                else:
+                    frame.env[key[1]] = end
+        self._fill(ended, 1)
+        return True
+
+    def _fill(self, slots: list[tuple[Any, Any, Any]], which: int) -> None:
+        """Put values into the cells of the containers."""
+        for n, container in enumerate(self.containers):
+            cells = {key[2]: slot[which] for slot in slots for key in [slot[0]] if key[0] == "cell" and key[1] == n}
+            self.reader.change(container)
+            container.restore({k: cells[k] for k in container.cells}, container.var)
+
+    def _start(self, key: Any, init: Any, name: str) -> Any:
+        """What a carried value is at the start of a trip."""
+        assumed = self.assumed.get(key)
+        if isinstance(assumed, _Pair):
+            parts = init.items if isinstance(init, Tup) else (UNBOUND,) * assumed.length
+            return Tup(tuple(self._start((*key, i), x, name) for i, x in enumerate(parts)), assumed.cls)
+        if assumed is None and isinstance(init, Tup):
+            return Tup(tuple(self._start((*key, i), x, name) for i, x in enumerate(init.items)), init.cls)
+        leaf = isinstance(init, Var) and init is not UNBOUND
+        number = isinstance(init, Const) and isinstance(init.value, bool | int | float | complex | np.generic)
+        if assumed is None and not leaf and not number:
+            return init
+        arg = self.reader.run(init) if isinstance(init, ListValue) else self.reader.arg(init)
+        param = Var(name.strip("%"), assumed if assumed is not None else arg_kind(arg))
+        self.params.append(param)
+        self.inits.append(arg)
+        if isinstance(param.kind, SequenceKind):
+            return self.reader.new(ListValue([], param.kind.element, param))
+        return param
+
+    def _end(self, key: Any, start: Any, init: Any, new: Any) -> None:
+        """Compare with what the trip leaves; yields in the order of the params."""
+        if isinstance(start, ListValue) and start.var in self.params:
+            start = start.var
+        if isinstance(start, Var) and start is not UNBOUND:
+            arg = UNBOUND if new is UNBOUND else self.reader.run(new) if isinstance(new, ListValue) else self.reader.arg(new)
+            kind = join(start.kind, arg_kind(arg))
+            if kind != start.kind:
+                self.assumed[key] = kind
+                self.changed = True
+            self.yields.append(arg)
+        elif isinstance(start, Tup) and isinstance(new, Tup) and len(new.items) == len(start.items):
+            parts = init.items if isinstance(init, Tup) else (UNBOUND,) * len(start.items)
+            for i, (s, n, x) in enumerate(zip(start.items, new.items, parts, strict=True)):
+                self._end((*key, i), s, x, n)
+        elif start is new or (isinstance(start, Const) and start == new) or _same_ref(start, new):
+            pass
+        elif start is UNBOUND and isinstance(new, Tup):
+            self.assumed[key] = _Pair(len(new.items), new.cls)
+            self.changed = True
+        elif start is UNBOUND and not isinstance(new, Var | Const | ListValue):
+            pass  # bound anew by each trip, and not to be read after the loop
+        elif isinstance(new, Closure) and isinstance(start, Closure) and new.node is start.node:
+            pass
+        elif isinstance(start, Var | Const | Tup | ListValue) and not isinstance(new, Closure):
+            arg = self.reader.run(new) if isinstance(new, ListValue) else UNBOUND if new is UNBOUND else self.reader.arg(new)
+            before = SequenceKind(UNDEFINED) if isinstance(start, ListValue) else arg_kind(start) if not isinstance(start, Tup) else UNKNOWN
+            self.assumed[key] = join(before, arg_kind(arg)) if start is not UNBOUND else arg_kind(arg)
+            self.changed = True
+        else:
+            self.reader.refuse(
+                self.frame, self.node, Code.UNSUPPORTED_SYNTAX, f"{key[1]!r} becomes another function in the loop", "branch on a flag"
+            )
+
+    def _look_at_containers(self, mark: int, born: int) -> None:
+        """Containers from before the loop that the body changed become carried, or objects if they grew."""
+        first: dict[Mutable, tuple[dict[Any, Any], Var | None]] = {}
+        for container, cells, var in self.reader.journal[mark:]:
+            if container.serial <= born:
+                first.setdefault(container, (cells, var))
+        for container, (cells, var) in first.items():
+            if container.cells.keys() != cells.keys() or container.var is not var:
+                self.grown.append(container)
+                if container in self.containers:
+                    self.containers.remove(container)
+            elif container not in self.containers:
+                self.containers.append(container)
+                self.changed = True
+
+
+def _same_ref(a: Any, b: Any) -> bool:
+    return isinstance(a, Ref) and isinstance(b, Ref) and a.value is b.value
+
+
+def _swap(start: Any, replaced: dict[Var, Var], reader: Reader) -> Any:
+    if isinstance(start, Var):
+        return replaced.get(start, start)
+    if isinstance(start, Tup):
+        return Tup(tuple(_swap(x, replaced, reader) for x in start.items), start.cls)
+    if isinstance(start, ListValue) and start.var in replaced:
+        return reader.new(ListValue([], start.element, replaced[start.var]))
+    return start
+
+
+__all__ = ["Loop", "Number", "assigned_names", "comprehension", "fold", "for_loop", "iteration", "listed", "names_read",
+           "subscript", "while_loop"]  # fmt: skip

@@ -1,0 +1,89 @@
+"""The entry to lowering: a function and the kinds of its arguments become an `ir.Function`.
+
+In: a Python function, a kind per parameter. Out: `Lowered`: the IR; which variables hold the leaves of each
+parameter; the free values it takes from the user's globals and closures; the sources it was read from.
+
+    lower(loss, {"w": kind_of(w, "w")}).function
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import libcst as cst
+
+from ..ir import Block, Function, Var
+from ..kinds import Kind, Opaque, Static
+from ..source import Source, read
+from .calls import bind
+from .reader import Frame, Free, Path, Reader
+from .statements import read_body
+from .values import DictValue
+
+
+@dataclass
+class Lowered:
+    function: Function
+    result: Any  # the value that the function returns
+    parameters: dict[str, Any]  # each parameter as a value whose leaves are variables
+    free: list[Free] = field(default_factory=list)
+    guards: dict[Path, str] = field(default_factory=dict)
+    sources: list[Source] = field(default_factory=list)
+    reader: Reader = field(default_factory=Reader)
+
+
+def lower(function: Any, kinds: dict[str, Kind], spread: dict[str, int] | None = None) -> Lowered:
+    """Read `function` for these kinds of its parameters.
+
+    Args:
+        kinds: by name. `*args` has one entry per argument, named as `spread` says.
+        spread: for `*args`: how many there are.
+    """
+    source = read(function)
+    return lower_source(source, kinds, spread or {})
+
+
+def lower_source(source: Source, kinds: dict[str, Kind], spread: dict[str, int]) -> Lowered:
+    reader = Reader()
+    reader.sources.append(source)
+    frame = Frame(source, source.function, (), name=source.function.__name__)
+    where = source.where()
+    from ..ir import Site
+
+    reader.site = Site(where.file, where.line, where.column, where.end_line, where.end_column, where.text.strip())
+    params: list[Var] = []
+    opened: dict[str, Any] = {}
+    for name, kind in kinds.items():
+        var = Var(name, kind)
+        params.append(var)
+        opened[name] = reader.open(var, kind, name)
+    _bind_parameters(reader, frame, source, opened, spread)
+    reader.calls.append(source.function)
+    reader.site = None
+    result = read_body(reader, frame, source.node)
+    returned = reader.arg(result)
+    free = [f for f, _ in reader.free.values()]
+    body = Block(tuple(reader.statements), (returned,))
+    made = Function(source.function.__name__, tuple(params), body, tuple(f.var for f in free))
+    return Lowered(made, returned, opened, free, reader.guards, reader.sources, reader)
+
+
+def _bind_parameters(reader: Reader, frame: Frame, source: Source, opened: dict[str, Any], spread: dict[str, int]) -> None:
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+    params = source.node.params
+    star = params.star_arg.name if isinstance(params.star_arg, cst.Param) else None
+    star_names = [f"{star.value}_{i}" for i in range(spread.get(star.value, 0))] if star is not None else []
+    positional = [p.name.value for p in (*params.posonly_params, *params.params)]
+    given = dict(opened)
+    bound = [reader.wrap(a, f"bound_{i}", (("bound", i),)) for i, a in enumerate(source.args)]
+    args = [*bound, *[given.pop(n) for n in positional[len(bound) :] if n in given and n not in source.keywords]]
+    args += [given.pop(n) for n in star_names]
+    kwargs = {**{k: reader.wrap(v, k, (("keyword", k),)) for k, v in source.keywords.items()}, **given}
+    from .calls import _defaults_of
+
+    bind(reader, frame, params, args, kwargs, _defaults_of(reader, source.function, ()), frame, None, frame.name)
+
+
+__all__ = ["DictValue", "Lowered", "Opaque", "Static", "lower", "lower_source"]

@@ -1,0 +1,467 @@
+"""The reader's state: frames of names, the journal of known containers, and how branches are joined.
+
+In: a builder. Out: `Reader`, which the expression, call, statement and loop functions work on.
+
+    reader.branches(frame, condition, lambda: a, lambda: b)   # -> a value that is a or b, and an `If`
+"""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import types
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+import libcst as cst
+import numpy as np
+
+from ..builder import Builder
+from ..errors import AdjoinError, Code, Where
+from ..infer import arg_kind
+from ..ir import UNBOUND, Arg, Block, Const, Dct, If, Lst, Ref, Site, Slc, Star, Statement, Tup, Var
+from ..kinds import BOOL, UNDEFINED, UNKNOWN, Array, Container, Kind, Opaque, Static, join, signature_kind
+from ..kinds import Sequence as SequenceKind
+from ..source import Source
+from .values import (
+    Bound,
+    Choice,
+    Closure,
+    DictValue,
+    Iteration,
+    ListValue,
+    Mutable,
+    ObjectValue,
+    Partial,
+    Steps,
+)
+
+Path = tuple[tuple[str, Any], ...]
+
+
+@dataclass(eq=False)
+class Frame:
+    """The names of one function being read."""
+
+    source: Source
+    function: Any = None  # the Python function, for its globals and closure
+    path: Path = ()  # how to find `function` again
+    parent: Frame | None = None  # the frame of the enclosing function, for a nested one
+    env: dict[str, Any] = field(default_factory=dict)
+    loops: int = 0  # loops of this function around the current statement
+    returns: list[cst.BaseExpression | None] = field(default_factory=list)  # `return` inside loops, by number
+    assigned: list[frozenset[str]] = field(default_factory=list)  # names that each loop around may bind
+    can_unroll: bool = False  # the loop around counts over known integers
+    body: cst.CSTNode | None = None
+    name: str = ""
+
+
+class Carried(Exception):
+    """A name is read in a loop before this trip has bound it: it has to be carried from trip to trip."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+@dataclass(frozen=True)
+class Free:
+    """A value of the user's globals, closures or defaults that the generated code takes as an argument."""
+
+    var: Var
+    path: Path
+    kind: Kind
+
+
+class Reader(Builder):
+    """Reads source into statements."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.journal: list[tuple[Mutable, dict[Any, Any], Var | None]] = []
+        self.serial = 0
+        self.free: dict[Path, tuple[Free, Any]] = {}
+        self.guards: dict[Path, str] = {}  # constants read from the user's globals, with what they were
+        self.sources: list[Source] = []
+        self.calls: list[Any] = []  # functions being read, outermost first
+        self.widened = False  # the elements of a running list turned out to be of a wider kind
+        self.reasons: dict[int, AdjoinError] = {}  # why a call was left as it is, by the id of its statement
+        self.splicing = False  # reading a rule's or helper's body, not the user's
+        self.static_only = False  # give up at the first branch that is not decided
+
+    # -- errors ------------------------------------------------------------------------------------
+
+    def site_of(self, frame: Frame, node: cst.CSTNode, statement: bool = False) -> Site | None:
+        if self.splicing:
+            return self.site
+        where = frame.source.where(node)
+        text = frame.source.code(node) if statement else (self.site.text if self.site else "")
+        return Site(where.file, where.line, where.column, where.end_line, where.end_column, text)
+
+    def refuse(
+        self, frame: Frame, node: cst.CSTNode | None, code: Code, reason: str, rewrite: str = ""
+    ) -> NoReturn:
+        site = self.site if node is None else self.site_of(frame, node)
+        raise AdjoinError(code, reason, where=Where.of(site) if site else None, rewrite=rewrite or None)
+
+    # -- containers --------------------------------------------------------------------------------
+
+    def new(self, container: Any) -> Any:
+        self.serial += 1
+        container.serial = self.serial
+        return container
+
+    def change(self, container: Mutable) -> None:
+        """To be called before a known container is changed."""
+        self.journal.append((container, container.cells, container.var))
+
+    def rewind(self, mark: int) -> None:
+        """Undo every change since `mark`."""
+        while len(self.journal) > mark:
+            container, cells, var = self.journal.pop()
+            container.restore(cells, var)
+
+    def run(self, container: ListValue, name: str = "") -> Var:
+        """Make a known list an object of the running program."""
+        if container.var is None:
+            items = [self.arg(item) for item in container.items]
+            for item in items:
+                container.element = join(container.element, arg_kind(item))
+            self.change(container)
+            container.var = self.value(Lst(tuple(items)), name or "items", SequenceKind(container.element))
+        return container.var
+
+    def arg(self, value: Any) -> Arg:
+        """A value as an operand of the running program."""
+        if isinstance(value, Tup):
+            return Tup(tuple(self.arg(v) for v in value.items), value.cls)
+        if isinstance(value, Var | Const | Ref | Lst | Dct):
+            return value
+        if isinstance(value, Slc):
+            return Slc(self.arg(value.start), self.arg(value.stop), self.arg(value.step))
+        if isinstance(value, Star):
+            return Star(self.arg(value.value))
+        if isinstance(value, ListValue):
+            return value.var if value.var is not None else Lst(tuple(self.arg(v) for v in value.items))
+        if isinstance(value, DictValue):
+            return value.var or Dct(tuple((Const(k), self.arg(v)) for k, v in value.items.items()))
+        if isinstance(value, ObjectValue):
+            if value.origin is not None:
+                return value.origin
+            if hasattr(value.cls, "__dataclass_fields__"):
+                fields = tuple((Const(k), self.arg(v)) for k, v in value.attributes.items())
+                return Dct(fields, self.class_ref(value.cls))
+        if isinstance(value, Iteration) and value.plain is not None:
+            return value.plain
+        if isinstance(value, Iteration | Steps):
+            from .loops import listed
+
+            return self.arg(listed(self, value))
+        if isinstance(value, Choice):
+            return self.choose(value.condition, lambda: self.arg(value.then), lambda: self.arg(value.orelse))
+        what = {Closure: "a nested function", Bound: "a bound method", Partial: "a partial function"}
+        raise AdjoinError(
+            Code.OPAQUE_CALL,
+            f"{what.get(type(value), 'this value')} goes somewhere where it cannot be followed",
+            where=Where.of(self.site) if self.site else None,
+            rewrite="call it here, or pass it to a function whose source can be read",
+        )
+
+    def class_ref(self, cls: type) -> Ref:
+        return Ref(cls, cls.__name__, f"from {cls.__module__} import {cls.__name__}")
+
+    def open(self, var: Arg, kind: Kind, name: str) -> Any:
+        """A value of a known structure, taken apart: each leaf becomes a variable of its own."""
+        if isinstance(kind, Static):
+            if callable(kind.value):
+                return Ref(kind.value, kind.key, "", (("argument", name),))
+            return Const(kind.value)
+        if not isinstance(kind, Container):
+            return var
+        parts: dict[Any, Any] = {}
+        for key, item in zip(kind.keys, kind.items, strict=True):
+            leaf = key if isinstance(key, str) and key.isidentifier() else f"{name}_{key}"
+            if isinstance(item, Static) and not callable(item.value):
+                parts[key] = Const(item.value)
+                continue
+            if isinstance(key, str) and kind.type not in (dict, list, tuple):
+                part: Arg = self.let(_attribute(key), var, name=leaf, kind=item)
+            else:
+                part = self.let(_index_op(), var, Const(key), name=leaf, kind=item)
+            parts[key] = self.open(part, item, leaf)
+        if kind.type is dict:
+            return self.new(DictValue(parts))
+        if kind.type is list:
+            return self.new(ListValue(list(parts.values())))
+        if issubclass(kind.type, tuple):
+            named = hasattr(kind.type, "_fields")
+            return Tup(tuple(parts.values()), self.class_ref(kind.type) if named else None)
+        assert isinstance(var, Var)
+        return self.new(ObjectValue(kind.type, parts, origin=var))
+
+    # -- Python objects ----------------------------------------------------------------------------
+
+    def wrap(self, obj: Any, text: str, path: Path | None) -> Any:
+        """A Python object found in the user's namespaces, as a value."""
+        if obj is None or isinstance(obj, bool | str | bytes) or obj is Ellipsis:
+            if path is not None and not self.splicing:
+                self.guards[path] = repr(obj)
+            return Const(obj)
+        if self.splicing and isinstance(obj, int | float | complex):
+            return Const(obj)
+        if isinstance(obj, types.ModuleType):
+            alias = f" as {text}" if text != obj.__name__ else ""
+            return Ref(obj, text, f"import {obj.__name__}{alias}", path)
+        if callable(obj) and not hasattr(obj, "dtype"):
+            return Ref(obj, text, _import_of(obj, text), path)
+        if isinstance(obj, np.dtype):
+            return Ref(obj, f"{self.numpy.text}.dtype({obj.str!r})", self.numpy.imports, path)
+        if path is None:
+            if isinstance(obj, int | float | complex):
+                return Const(obj)
+            return Ref(obj, text, "")
+        if path not in self.free:
+            name = text if text.isidentifier() else path[-1][1]
+            kind = signature_kind(obj, f"{name}@{len(self.free)}")
+            if any(f.var.name == name for f, _ in self.free.values()):
+                name = f"{name}_{len(self.free)}"
+            var = Var(name, kind)
+            opened = None
+            if not isinstance(kind, Container):
+                opened = var
+            self.free[path] = (Free(var, path, kind), opened)
+        free, opened = self.free[path]
+        return opened if opened is not None else self.open(free.var, free.kind, free.var.name)
+
+    def lookup(self, frame: Frame, name: str, node: cst.CSTNode | None = None) -> Any:
+        """The value of a name: local, of an enclosing function, or found in the Python namespaces."""
+        at: Frame | None = frame
+        while at is not None:
+            if name in at.env:
+                value = at.env[name]
+                if value is UNBOUND:
+                    break
+                return value
+            if any(name in names for names in at.assigned):
+                raise Carried(name)  # bound by an earlier trip of a loop, if at all
+            if at.function is not None:
+                found = self._global(at, name)
+                if found is not None:
+                    return found
+            at = at.parent
+        self.refuse(
+            frame,
+            node,
+            Code.UNBOUND_NAME,
+            f"the name {name!r} is not bound here",
+            "bind it on every path before it is read",
+        )
+
+    def _global(self, frame: Frame, name: str) -> Any:
+        function = frame.function
+        code = function.__code__
+        if name in code.co_freevars:
+            cell = function.__closure__[code.co_freevars.index(name)]
+            try:
+                return self.wrap(cell.cell_contents, name, (*frame.path, ("cell", name)))
+            except ValueError:
+                return None
+        if name in function.__globals__:
+            return self.wrap(function.__globals__[name], name, (*frame.path, ("global", name)))
+        if hasattr(builtins, name):
+            return Ref(getattr(builtins, name), name, "")
+        return None
+
+    # -- branches ----------------------------------------------------------------------------------
+
+    def branches(self, frame: Frame, condition: Arg, *paths: Callable[[], Any]) -> Any:
+        """Read both paths from the same state and join what they leave: names, containers, the value."""
+        assert len(paths) == 2
+        site = self.site
+        while True:
+            mark, born, names = len(self.journal), self.serial, dict(frame.env)
+            ends = []
+            for path in paths:
+                frame.env = dict(names)
+                with self.block() as statements:
+                    value = path()
+                touched = {c: None for c, _, _ in self.journal[mark:] if c.serial <= born}
+                state = {c: (c.cells, c.var) for c in touched}
+                self.rewind_found(mark, born)
+                ends.append((statements, frame.env, value, state))
+            frame.env = names
+            self.site = site
+            grown = self._grown(ends[0][3], ends[1][3])
+            if not grown:
+                return self._joined(frame, condition, ends)
+            for container in grown:
+                self._run_before(container, frame)
+
+    def rewind_found(self, mark: int, born: int) -> None:
+        """Undo changes of containers that were there before; those of new ones stand."""
+        kept = []
+        while len(self.journal) > mark:
+            container, cells, var = self.journal.pop()
+            if container.serial <= born:
+                container.restore(cells, var)
+            else:
+                kept.append((container, cells, var))
+        self.journal.extend(reversed(kept))
+
+    def _grown(self, *states: dict[Mutable, tuple[dict[Any, Any], Var | None]]) -> list[Mutable]:
+        """Containers whose shape differs between paths: they must become objects before the branch."""
+        grown = []
+        for container in dict.fromkeys(c for state in states for c in state):
+            now = container.cells, container.var
+            forms = [state.get(container, now) for state in states]
+            if any(form[0].keys() != now[0].keys() or form[1] is not now[1] for form in forms):
+                grown.append(container)
+        return grown
+
+    def _run_before(self, container: Mutable, frame: Frame) -> None:
+        if isinstance(container, ListValue):
+            self.run(container)
+            return
+        self.refuse(
+            frame,
+            None,
+            Code.MUTATION,
+            "keys or attributes are added on one path only",
+            "give the container all its keys before the branch or loop",
+        )
+
+    def _joined(self, frame: Frame, condition: Arg, ends: list[Any]) -> Any:
+        (first, env1, value1, state1), (second, env2, value2, state2) = ends
+        merge = Merge(self, condition, first, second)
+        env: dict[str, Any] = {}
+        for name in [*env1, *(n for n in env2 if n not in env1)]:
+            missing = Const(False) if name.startswith("%") and name != "%value" else UNBOUND
+            env[name] = merge(env1.get(name, missing), env2.get(name, missing), name.strip("%"))
+        value = merge(value1, value2, "")
+        for container in dict.fromkeys([*state1, *state2]):
+            now = container.cells
+            one, two = state1.get(container, (now, None))[0], state2.get(container, (now, None))[0]
+            self.change(container)
+            cells = {
+                k: merge(one[k], two[k], k if isinstance(k, str) and k.isidentifier() else "") for k in one
+            }
+            container.restore(cells, container.var)
+        frame.env = env
+        merge.finish()
+        return value
+
+
+class Merge:
+    """Joins the values that two paths leave, collecting what the `If` must bind."""
+
+    def __init__(
+        self, reader: Reader, condition: Arg, first: list[Statement], second: list[Statement]
+    ) -> None:
+        self.reader, self.condition = reader, condition
+        self.first, self.second = first, second
+        self.outs: list[Var] = []
+        self.yields: tuple[list[Arg], list[Arg]] = ([], [])
+        self.seen: dict[tuple[int, int], Any] = {}
+
+    def __call__(self, a: Any, b: Any, name: str) -> Any:
+        if (
+            a is b
+            or (isinstance(a, Const) and a == b)
+            or (isinstance(a, Ref) and isinstance(b, Ref) and a.value is b.value)
+        ):
+            return a
+        key = (id(a), id(b))
+        if key not in self.seen or isinstance(a, Const):
+            self.seen[key] = self._join(a, b, name)
+        return self.seen[key]
+
+    def _join(self, a: Any, b: Any, name: str) -> Any:
+        if isinstance(a, Tup) and isinstance(b, Tup) and len(a.items) == len(b.items):
+            return Tup(tuple(self(x, y, name) for x, y in zip(a.items, b.items, strict=True)), a.cls)
+        if isinstance(a, Tup) and b is UNBOUND:
+            return Tup(tuple(self(x, UNBOUND, name) for x in a.items), a.cls)
+        if isinstance(b, Tup) and a is UNBOUND:
+            return Tup(tuple(self(UNBOUND, x, name) for x in b.items), b.cls)
+        if any(
+            isinstance(
+                v, Closure | Bound | Partial | Choice | Iteration | Steps | DictValue | ObjectValue | Ref
+            )
+            for v in (a, b)
+        ):
+            if a is UNBOUND or b is UNBOUND:
+                return b if a is UNBOUND else a  # reading it unbound fails in the user's function as well
+            return Choice(self.condition, a, b)
+        one, two = self._arg(a, self.first), self._arg(b, self.second)
+        out = Var(name, join(arg_kind(one), arg_kind(two)))
+        if (
+            one == Const(True)
+            and two == Const(False)
+            and isinstance(self.condition, Var)
+            and self.condition.kind == BOOL
+        ):
+            return self.condition
+        self.outs.append(out)
+        self.yields[0].append(one)
+        self.yields[1].append(two)
+        if isinstance(out.kind, SequenceKind):
+            return self.reader.new(ListValue([], out.kind.element, out))
+        return out
+
+    def _arg(self, value: Any, statements: list[Statement]) -> Arg:
+        outer, self.reader.statements = self.reader.statements, statements
+        try:
+            return self.reader.run(value) if isinstance(value, ListValue) else self.reader.arg(value)
+        finally:
+            self.reader.statements = outer
+
+    def finish(self) -> None:
+        if self.first or self.second or self.outs:
+            self.reader.add(
+                If(
+                    self.condition,
+                    Block(tuple(self.first), tuple(self.yields[0])),
+                    Block(tuple(self.second), tuple(self.yields[1])),
+                    tuple(self.outs),
+                    self.reader.site,
+                )
+            )
+
+
+def _attribute(name: str) -> Any:
+    from ..ir import Op
+
+    return Op("attribute", name)
+
+
+def _index_op() -> Any:
+    from ..ir import INDEX
+
+    return INDEX
+
+
+def _import_of(obj: Any, text: str) -> str:
+    """The import statement that binds `text` to a function or class; "" if there is none."""
+    module = inspect.getmodule(obj)
+    name = getattr(obj, "__name__", "")
+    if module is None and getattr(np, name, None) is obj:
+        module = np
+    if (
+        module is None
+        or module.__name__ in ("builtins", "__main__")
+        or getattr(module, name, None) is not obj
+    ):
+        if getattr(np, name, None) is obj:
+            module = np
+        else:
+            return ""
+    if getattr(np, name, None) is obj:
+        module = np
+    return f"from {module.__name__} import {name}" + (f" as {text}" if text != name else "")
+
+
+def known(values: Sequence[Any]) -> bool:
+    return all(isinstance(v, Const) for v in values)
+
+
+__all__ = ["Frame", "Free", "Reader", "known", "UNKNOWN", "UNDEFINED", "Array", "Opaque"]

@@ -1,0 +1,403 @@
+"""Needed: what the forward sweep must keep for the reverse sweep, and how.
+
+In: the forward function and the reverse sweep that names its values freely. Out: both, with what crosses:
+
+- a value of straight-line code is still in its local: nothing to do;
+- a value of a loop body is computed again if that is cheap (an index, a view, a shape), else pushed on a list
+  where it is bound and popped where the reversed body begins;
+- the old value of a store is saved, and put back, only if somebody reads that memory's contents.
+
+    for i in range(n):                    for i in range(n):
+        s = s * a                  ->         s_saved.append(s)
+                                              s = s * a
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from .adjoint import Adjoint, Reverse, certainly_view, is_restore
+from .analyses.aliases import Aliases, is_basic
+from .infer import arg_kind
+from .ir import (
+    INDEX,
+    POP,
+    PUSH,
+    VALUE,
+    Arg,
+    Block,
+    Const,
+    For,
+    If,
+    Let,
+    Lst,
+    Op,
+    Statement,
+    Tup,
+    Var,
+    While,
+    With,
+    blocks,
+    bound,
+    operands,
+    rebuild,
+    substitute,
+    variables,
+    walk,
+)
+from .kinds import Array, Number, Opaque
+from .kinds import Sequence as SequenceKind
+from .optimise.dead import dead_block
+
+#: Calls that read the shape, the place or the type of an operand, but not its contents, by position.
+_SHAPE_ONLY: dict[str, tuple[int, ...]] = {
+    "zeros_like": (0,),
+    "empty_like": (0,),
+    "ones_like": (0,),
+    "shares_memory": (0, 1),
+    "unbroadcast": (1,),
+    "real_if_real": (1,),
+    "zeros_of": (0,),
+    "shape": (0,),
+    "ndim": (0,),
+    "size": (0,),
+    "len": (0,),
+}
+
+
+@dataclass
+class Sweeps:
+    """The two sweeps, each value that the reverse sweep reads being at hand there."""
+
+    forward: list[Statement]
+    reverse: Block
+    crossing: list[Var] = field(default_factory=list)  # forward locals that the reverse sweep reads
+
+
+def keep(adjoint: Adjoint, reverse: Reverse, yields: tuple[Arg, ...]) -> Sweeps:
+    return _Keeper(adjoint, reverse, yields).run()
+
+
+class _Keeper:
+    def __init__(self, adjoint: Adjoint, reverse: Reverse, yields: tuple[Arg, ...]) -> None:
+        self.adjoint = adjoint
+        self.aliases: Aliases = adjoint.aliases
+        self.body = adjoint.ir.body
+        self.block = Block(tuple(reverse.statements), yields)
+        self.stand_ins = {stand: v for v, stand in reverse.stands_for.items()}
+        self.stands_for = reverse.stands_for
+        self.home: dict[Var, Block] = {}  # the block of the forward sweep that binds a variable
+        self.made: dict[Var, Statement] = {}
+        self._find_homes(self.body, None)
+        self.before: dict[int, list[Statement]] = {}  # statements to add before a forward statement, by its id
+        self.after: dict[int, list[Statement]] = {}
+        self.at_start: dict[int, list[Statement]] = {}  # ... at the start of a forward block
+        self.stacks: dict[Var, Var] = {}
+        self.binds: dict[int, list[Let]] = {}  # what a reversed block begins with, by its forward block
+        self.loops_of: dict[int, tuple[Block, Statement]] = {}
+        self._find_loops(self.body, None)
+
+    def _find_homes(self, block: Block, holder: Statement | None) -> None:
+        if isinstance(holder, For | While):
+            own = (*holder.params, *((holder.index,) if isinstance(holder, For) else ()))
+            for v in own:
+                self.home[v] = holder.body
+                self.made[v] = holder
+        for s in block.body:
+            for v in bound(s):
+                self.home.setdefault(v, block)
+                self.made.setdefault(v, s)
+            for inner in blocks(s):
+                self._find_homes(inner, s)
+
+    def _find_loops(self, block: Block, outermost: tuple[Block, Statement] | None) -> None:
+        """For each block inside a loop: the outermost loop, and the block it stands in."""
+        for s in block.body:
+            found = outermost
+            if found is None and isinstance(s, For | While):
+                found = (block, s)
+            for inner in blocks(s):
+                if found is not None:
+                    self.loops_of[id(inner)] = found
+                self._find_loops(inner, found)
+
+    # -- the steps ---------------------------------------------------------------------------------
+
+    def run(self) -> Sweeps:
+        self._drop_restores()
+        self._bind_stand_ins()
+        reverse = self._rewrite(self.block)
+        reverse, reads = dead_block(reverse, set())
+        forward = self._instrument(self.body)
+        known = set(self.home) | set(self.stacks.values()) | self.saved_locals
+        crossing = [v for v in _in_order(reverse) if v in reads and v in known]
+        extra = [v for v in reads if v in known and v not in crossing]
+        return Sweeps(list(forward.body), reverse, crossing + extra)
+
+    def _drop_restores(self) -> None:
+        """Restores of memory whose contents nobody reads go, until nothing changes."""
+        needed: set[Var] = set()
+        while True:
+            block = self._without_restores(self.block, needed)
+            block, _ = dead_block(block, set())
+            now = {self.aliases.of(self._origin(v)) for v in self._contents_read(block)}
+            now &= self.aliases.written
+            if now <= needed:
+                break
+            needed |= now
+        self.block = block
+        self.saved_locals: set[Var] = set()
+        self.block = self._fill_restores(block)
+
+    def _origin(self, v: Var) -> Var:
+        return self.stand_ins.get(v, v)
+
+    def _without_restores(self, block: Block, needed: set[Var]) -> Block:
+        body = []
+        for s in block.body:
+            if isinstance(s, Let) and is_restore(s):
+                target = next(variables(s.args[0]), None)
+                if target is None or self.aliases.of(self._origin(target)) not in needed:
+                    continue
+            body.append(rebuild(s, lambda b: self._without_restores(b, needed)))
+        return Block(tuple(body), block.yields)
+
+    def _contents_read(self, block: Block) -> set[Var]:
+        """Primal variables of memory that is written to, read for more than their shape or place."""
+        found: set[Var] = set()
+        for s in walk(block):
+            if isinstance(s, Let):
+                for i, arg in enumerate(s.operands):
+                    if not _shape_only(s, i):
+                        found.update(variables(arg))
+                    elif s.op.form == "index" and i == 0:
+                        pass
+            else:
+                for arg in operands(s):
+                    found.update(variables(arg))
+            for inner in blocks(s):
+                for arg in inner.yields:
+                    found.update(variables(arg))
+        for arg in block.yields:
+            found.update(variables(arg))
+        return {v for v in found if self._origin(v) in self.home or self._origin(v) in self.adjoint.ir.params}
+
+    def _fill_restores(self, block: Block) -> Block:
+        body: list[Statement] = []
+        for s in block.body:
+            if isinstance(s, Let) and is_restore(s):
+                body.extend(self._restore(s))
+            else:
+                body.append(rebuild(s, self._fill_restores))
+        return Block(tuple(body), block.yields)
+
+    def _restore(self, s: Let) -> list[Statement]:
+        store = s.op.function
+        target, index = store.args[0], store.args[1]
+        read = Var("", _index_kind(target, index))
+        saving: list[Statement] = [Let((read,), INDEX, (target, index), (), "", store.site)]
+        old = Var(f"{_name_of(target)}_old", read.kind)
+        if isinstance(read.kind, Number) or not is_basic(index):
+            saving = [Let((old,), INDEX, (target, index), (), "", store.site)]
+        else:
+            saving.append(Let((old,), Op("method", "copy", np.copy), (read,), (), "", store.site))
+        home = self._home_of(store)
+        if id(home) in self.loops_of:
+            stack = self._stack(old, home)
+            saving.append(Let((), PUSH, (stack, old), (), "io", store.site))
+            back = Var(old.name, old.kind)
+            self.before.setdefault(id(store), []).extend(saving)
+            return [
+                Let((back,), POP, (stack,), (), "io", s.site),
+                Let((), s.op, (s.args[0], s.args[1], back), (), "write", s.site),
+            ]
+        self.before.setdefault(id(store), []).extend(saving)
+        self.saved_locals.add(old)
+        self.home[old] = home
+        return [Let((), s.op, (s.args[0], s.args[1], old), (), "write", s.site)]
+
+    def _home_of(self, s: Statement) -> Block:
+        if not hasattr(self, "_homes"):
+            self._homes: dict[int, Block] = {}
+
+            def visit(block: Block) -> None:
+                for each in block.body:
+                    self._homes[id(each)] = block
+                    for inner in blocks(each):
+                        visit(inner)
+
+            visit(self.body)
+        return self._homes[id(s)]
+
+    # -- values of loop bodies ---------------------------------------------------------------------
+
+    def _bind_stand_ins(self) -> None:
+        """Bind every stand-in that is read: recomputed, or popped."""
+        _, live = dead_block(self.block, set())
+        wanted = [v for v in _in_order(self.block) if v in self.stand_ins]
+        done: set[Var] = set()
+        for stand in wanted:
+            self._bind(stand, done)
+        del live
+
+    def _bind(self, stand: Var, done: set[Var]) -> None:
+        if stand in done:
+            return
+        done.add(stand)
+        v = self.stand_ins[stand]
+        home = self.home[v]
+        recipe = self._recipe(v)
+        if recipe is not None:
+            again = Let((stand,), recipe.op, tuple(self._again(a, done) for a in recipe.args),
+                        tuple((k, self._again(a, done)) for k, a in recipe.kwargs), "", recipe.site)  # fmt: skip
+            self.binds.setdefault(id(home), []).append(again)
+            return
+        stack = self._stack(v, home)
+        push = Let((), PUSH, (stack, v), (), "io", None)
+        made = self.made[v]
+        if v in getattr(made, "params", ()) or v is getattr(made, "index", None):
+            self.at_start.setdefault(id(home), []).append(push)
+        else:
+            self.after.setdefault(id(made), []).append(push)
+        self.binds.setdefault(id(home), []).append(Let((stand,), POP, (stack,), (), "io", None))
+
+    def _again(self, arg: Arg, done: set[Var]) -> Arg:
+        def stand_in(v: Var) -> Arg:
+            found = self.adjoint._stand_in(v)
+            if isinstance(found, Var) and found not in self.stand_ins and found is not v and found not in self.adjoint.indices.values():
+                self.stand_ins[found] = v
+            if found in self.stand_ins:
+                self._bind(found, done)  # type: ignore[arg-type]
+            return found
+
+        return substitute(arg, stand_in)
+
+    def _recipe(self, v: Var) -> Let | None:
+        """The statement that can compute a value again in the reversed body, if that is cheap and safe."""
+        made = self.made.get(v)
+        if not isinstance(made, Let) or made.effect or made.outs != (v,):
+            return None
+        form = made.op.form
+        if form == "shape" or (form == "attribute" and made.op.text in ("shape", "ndim", "size", "dtype")):
+            return made if all(self._at_hand(a) for a in made.args) else None
+        if certainly_view(made):
+            return made if self._at_hand(made.args[0]) and all(self._at_hand(a) for a in made.args[1:]) else None
+        if form == "index" and not self._is_written(made.args[0]) and isinstance(v.kind, Number):
+            return made if all(self._at_hand(a) for a in made.args) and self._is_fixed(made.args[0]) else None
+        if made.op.function in (range, len, reversed) or _integer_arithmetic(made):
+            return made if all(self._at_hand(a) for a in made.args) else None
+        return None
+
+    def _is_written(self, arg: Arg) -> bool:
+        return any(self.aliases.is_buffer(x) or isinstance(x.kind, SequenceKind) for x in variables(arg))
+
+    def _is_fixed(self, arg: Arg) -> bool:
+        return all(x not in self.adjoint.in_loops for x in variables(arg))
+
+    def _at_hand(self, arg: Arg) -> bool:
+        """Whether an operand is a loop-independent value, a reversed index, or cheap itself."""
+        for x in variables(arg):
+            if x in self.adjoint.indices or x not in self.adjoint.in_loops:
+                continue
+            if self._recipe(x) is None and self.stands_for.get(x) is None and not isinstance(x.kind, Array):
+                return False
+        return True
+
+    def _stack(self, v: Var, home: Block) -> Var:
+        if v not in self.stacks:
+            block, loop = self.loops_of[id(home)]
+            stack = Var(f"{v.name or 'value'}_saved", Opaque(list))
+            self.before.setdefault(id(loop), []).append(Let((stack,), VALUE, (Lst(()),), (), "", None))
+            self.stacks[v] = stack
+            self.home[stack] = block
+        return self.stacks[v]
+
+    # -- rewriting ---------------------------------------------------------------------------------
+
+    def _rewrite(self, block: Block) -> Block:
+        body: list[Statement] = []
+        for s in block.body:
+            if isinstance(s, Let) and s.op.form == "enter":
+                body.extend(self._ordered(self.binds.get(id(s.op.function), [])))
+            else:
+                body.append(rebuild(s, self._rewrite))
+        return Block(tuple(body), block.yields)
+
+    def _ordered(self, binds: list[Let]) -> list[Statement]:
+        """Pops first, then what is computed from them, each after what it reads."""
+        pops = [b for b in binds if b.op is POP]
+        rest = [b for b in binds if b.op is not POP]
+        names = {b.out for b in rest}
+        ordered: list[Statement] = list(pops)
+        while rest:
+            ready = [b for b in rest if not any(v in names for a in b.operands for v in variables(a))]
+            assert ready, "values that are computed from each other"
+            for b in ready:
+                names.discard(b.out)
+                rest.remove(b)
+            ordered.extend(ready)
+        return ordered
+
+    def _instrument(self, block: Block) -> Block:
+        body: list[Statement] = list(self.at_start.get(id(block), []))
+        for s in block.body:
+            body.extend(self.before.get(id(s), []))
+            body.append(rebuild(s, self._instrument))
+            body.extend(self.after.get(id(s), []))
+        return Block(tuple(body), block.yields)
+
+
+def _name_of(arg: Arg) -> str:
+    return next((v.name for v in variables(arg) if v.name), "value")
+
+
+def _index_kind(target: Arg, index: Arg) -> Any:
+    from .infer import infer
+
+    return infer(INDEX.function, (target, index), {})
+
+
+def _integer_arithmetic(s: Let) -> bool:
+    return s.op.form == "operator" and s.op.text in "+-*//%" and all(
+        isinstance(arg_kind(a), Number) and getattr(arg_kind(a), "dtype", "") in ("int", "i8") for a in (*s.args, *s.outs)
+    )
+
+
+def _shape_only(s: Let, i: int) -> bool:
+    if is_restore(s):
+        return i == 0
+    if s.op.form in ("store", "augment"):
+        return i == 0
+    if s.op.form in ("shape", "apply"):
+        return True
+    if s.op.form == "attribute":
+        return s.op.text in ("shape", "ndim", "size", "dtype", "strides", "T", "real", "imag")
+    if s.op.form == "method":
+        return s.op.text == "add" and i == 1
+    if s.op.form == "index":
+        return i == 0 and isinstance(s.outs[0].kind, Array) and is_basic(s.args[1])
+    name = s.op.text.rpartition(".")[2]
+    return s.op.form == "call" and i in _SHAPE_ONLY.get(name, ())
+
+
+def _in_order(block: Block) -> list[Var]:
+    """Variables in the order in which they are first read."""
+    found: dict[Var, None] = {}
+
+    def visit(b: Block) -> None:
+        for s in b.body:
+            for arg in operands(s):
+                found.update(dict.fromkeys(variables(arg)))
+            for inner in blocks(s):
+                visit(inner)
+        for arg in b.yields:
+            found.update(dict.fromkeys(variables(arg)))
+
+    visit(block)
+    return list(found)
+
+
+__all__ = ["If", "Sweeps", "Tup", "With", "keep"]

@@ -1,0 +1,117 @@
+"""Dead code: what nobody reads is not computed.
+
+In: a block and what is read after it. Out: the block without it. Statements with an effect stay; a loop loses
+the carried values that only feed themselves.
+
+    t = np.sin(x)
+    y = x * 2          ->     y = x * 2
+    yield y                   yield y
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from ..ir import Arg, Block, For, Function, If, Let, Statement, Try, Var, While, With, operands, variables
+
+
+def eliminate_dead(function: Function) -> Function:
+    return replace(function, body=dead_block(function.body, set())[0])
+
+
+def _read(args: Iterable[Arg]) -> set[Var]:
+    return {v for arg in args for v in variables(arg)}
+
+
+def dead_block(block: Block, after: set[Var]) -> tuple[Block, set[Var]]:
+    """The block without dead statements, and what is read from its start on."""
+    live = after | _read(block.yields)
+    kept: list[Statement] = []
+    for s in reversed(block.body):
+        new = _statement(s, live)
+        if new is not None:
+            kept.append(new[0])
+            live = new[1]
+    return Block(tuple(reversed(kept)), block.yields), live
+
+
+def _statement(s: Statement, live: set[Var]) -> tuple[Statement, set[Var]] | None:
+    if isinstance(s, Let):
+        if s.effect or not s.outs or any(v in live for v in s.outs):
+            return s, (live - set(s.outs)) | _read(s.operands)
+        return None
+    if isinstance(s, If):
+        return _if(s, live)
+    if isinstance(s, For | While):
+        return _loop(s, live)
+    if isinstance(s, Try):
+        return _try(s, live)
+    return _with(s, live)
+
+
+def _if(s: If, live: set[Var]) -> tuple[Statement, set[Var]] | None:
+    keep = [i for i, v in enumerate(s.outs) if v in live]
+    outs = tuple(s.outs[i] for i in keep)
+    then, one = dead_block(replace(s.then, yields=tuple(s.then.yields[i] for i in keep)), live)
+    orelse, two = dead_block(replace(s.orelse, yields=tuple(s.orelse.yields[i] for i in keep)), live)
+    if not outs and not _substance(then) and not _substance(orelse):
+        return None
+    return replace(s, outs=outs, then=then, orelse=orelse), (one | two | _read([s.condition])) - set(outs)
+
+
+def _substance(block: Block) -> bool:
+    """Whether a block does anything (marks of reversed blocks are nothing)."""
+    return any(not (isinstance(s, Let) and s.op.form == "enter") for s in block.body)
+
+
+def _loop(s: For | While, live: set[Var]) -> tuple[Statement, set[Var]] | None:
+    keep = {i for i, v in enumerate(s.outs) if v in live}
+    while True:
+        chosen = sorted(keep)
+        extra = s.body.yields[len(s.outs) :]
+        params = tuple(s.params[i] for i in chosen)
+        yields = tuple(s.body.yields[i] for i in chosen) + extra
+        around = live | set()
+        body, inside = dead_block(replace(s.body, yields=yields), around)
+        test = None
+        if isinstance(s, While):
+            test, inside = dead_block(s.test, inside)
+        more = {i for i, p in enumerate(s.params) if p in inside} - keep
+        if not more:
+            break
+        keep |= more
+    outs = tuple(s.outs[i] for i in chosen)
+    inits = tuple(s.inits[i] for i in chosen)
+    trips = s.trips if s.trips in live else None
+    if isinstance(s, For) and not outs and trips is None and not _substance(body) and not s.stops:
+        return None
+    reads = (inside | _read(inits)) - set(params) - set(outs)
+    if isinstance(s, For):
+        reads |= _read([s.iterable])
+        reads.discard(s.index)
+        return replace(s, params=params, inits=inits, outs=outs, body=body, trips=trips), reads
+    assert test is not None
+    return replace(s, params=params, inits=inits, outs=outs, body=body, test=test, trips=trips), reads
+
+
+def _try(s: Try, live: set[Var]) -> tuple[Statement, set[Var]] | None:
+    final, reads = (None, live) if s.final is None else dead_block(s.final, live)
+    keep = [i for i, v in enumerate(s.outs) if v in reads]
+    around = set(reads)
+    body, inside = dead_block(replace(s.body, yields=tuple(s.body.yields[i] for i in keep)), around)
+    handlers = []
+    for h in s.handlers:
+        block, more = dead_block(replace(h.block, yields=tuple(h.block.yields[i] for i in keep)), around)
+        inside |= more
+        handlers.append(replace(h, block=block))
+    outs = tuple(s.outs[i] for i in keep)
+    reads = (inside | _read(operands(s))) - set(outs) - {s.path}
+    return replace(s, body=body, handlers=tuple(handlers), outs=outs, final=final), reads
+
+
+def _with(s: With, live: set[Var]) -> tuple[Statement, set[Var]] | None:
+    body, inside = dead_block(s.body, live)
+    if not _substance(body):
+        return None
+    return replace(s, body=body), inside | _read([s.manager])

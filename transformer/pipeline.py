@@ -1,0 +1,248 @@
+"""The stages, in order, on one screen: source -> IR -> adjoint -> what to keep -> smaller -> text.
+
+In: a Python function and a `Request`. Out: `Generated`: the text of a module, the names of the functions in it,
+and what it depends on.
+
+    generate(loss, Request((("w", FLOAT),), wrt=("w",))).text
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..runtime import support_memory
+from .adjoint import Adjoint, Reverse
+from .analyses.activity import refuse_opaque
+from .analyses.aliases import Aliases
+from .emit import Module, emit
+from .errors import AdjoinError, Code, Where
+from .helpers import render_helpers
+from .infer import arg_kind
+from .ir import Arg, Block, Const, Dct, Function, Let, Lst, Op, Site, Statement, Tup, Var
+from .kinds import Array, Kind, Number, is_real
+from .lowering.lower import Lowered, lower
+from .lowering.values import DictValue, ListValue, ObjectValue
+from .needed import Sweeps, keep
+from .optimise import optimise
+from .private import privatise
+from .source import Source
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to generate. Hashable: variants are cached by it.
+
+    Attributes:
+        kinds: one per parameter of the function; entries of `*args` are named ``args_0``, ``args_1``...
+        spread: how many entries `*args` has, by its name.
+        wrt: the parameters to differentiate by.
+        mode: ``"joint"`` (``f_grad(...) -> gradients``), ``"value_and_joint"``
+            (``f_value_and_grad(...) -> value, gradients``) or ``"split"`` (``f_forward(...) -> value, saved``
+            and ``f_adjoint(saved, seed) -> gradients``).
+        has_aux: the function returns ``(value, aux)``.
+    """
+
+    kinds: tuple[tuple[str, Kind], ...]
+    wrt: tuple[str, ...]
+    mode: str = "joint"
+    has_aux: bool = False
+    spread: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass
+class Generated:
+    text: str
+    entries: tuple[str, ...]
+    free: tuple[tuple[str, Any], ...] = ()
+    free_kinds: dict[str, Kind] = field(default_factory=dict)
+    guards: dict[Any, str] = field(default_factory=dict)
+    dependencies: tuple[tuple[str, str, str], ...] = ()
+
+
+def generate(function: Any, request: Request) -> Generated:
+    """Differentiate a function.
+
+    Raises:
+        AdjoinError: for whatever is not understood, with its place.
+    """
+    lowered = lower(function, dict(request.kinds), dict(request.spread))
+    value, aux = _split_aux(lowered, request)
+    private = privatise(lowered.function)
+    leaves = {name: _leaves(lowered.parameters[name]) for name in request.wrt}
+    adjoint = Adjoint(private, [v for each in leaves.values() for v in each], lowered.reader)
+    refuse_opaque(private, adjoint.activity, lowered.reader.reasons)
+    value = private.body.yields[0] if aux is None else private.body.yields[0].items[0]  # type: ignore[union-attr]
+    functions = _functions(lowered, private, adjoint, value, request)
+    return _module(lowered, functions, request)
+
+
+def _split_aux(lowered: Lowered, request: Request) -> tuple[Arg, Arg | None]:
+    result = lowered.function.body.yields[0]
+    if not request.has_aux:
+        return result, None
+    if isinstance(result, Tup) and len(result.items) == 2:
+        return result.items[0], result.items[1]
+    raise _at_function(lowered, Code.NON_SCALAR_RESULT, "with has_aux, the function has to return a pair (value, aux)", "")
+
+
+def _at_function(lowered: Lowered, code: Code, reason: str, rewrite: str) -> AdjoinError:
+    return AdjoinError(code, reason, where=lowered.sources[0].where(), rewrite=rewrite or None)
+
+
+def _functions(lowered: Lowered, private: Function, adjoint: Adjoint, value: Arg, request: Request) -> list[Function]:
+    name = private.name if private.name.isidentifier() else "f"
+    if request.mode == "split":
+        return _split(lowered, private, adjoint, value, request, name)
+    seed = _unit_seed(lowered, value)
+
+    def seeds(a: Adjoint) -> None:
+        if isinstance(value, Var) and a.activity.active(value):
+            a.contribute(value, seed if seed is not None else a.let(a.function_op(support_memory.unit_seed), a.primal(value), kind=value.kind))
+
+    reverse = adjoint.sweep(seeds)
+    gradients = tuple(_structure(lowered.parameters[n], reverse) for n in request.wrt)
+    if request.mode == "joint" and not request.has_aux:
+        yields: tuple[Arg, ...] = (gradients[0] if len(gradients) == 1 else Tup(gradients),)
+    else:
+        first = private.body.yields[0]
+        yields = (Tup((first, gradients[0] if len(gradients) == 1 else Tup(gradients))),)
+    sweeps = keep(adjoint, reverse, yields)
+    body = Block((*sweeps.forward, *sweeps.reverse.body), sweeps.reverse.yields)
+    suffix = "grad" if request.mode == "joint" else "value_and_grad"
+    return [optimise(replace(private, name=f"{name}_{suffix}", body=body))]
+
+
+def _unit_seed(lowered: Lowered, value: Arg) -> Arg | None:
+    """The seed 1.0 of a scalar result; None if it has to be made when the program runs."""
+    kind = arg_kind(value)
+    if isinstance(kind, Number) and kind.dtype is not None:
+        if not is_real(kind):
+            raise _at_function(lowered, Code.NON_SCALAR_RESULT, "the result is complex; a gradient needs a real number",
+                               "return its real part or absolute value")  # fmt: skip
+        return Const(1.0)
+    if isinstance(value, Tup | Lst | Dct) or (isinstance(kind, Array) and kind.dims):
+        what = "several values" if isinstance(value, Tup | Lst | Dct) else f"an array of {len(kind.dims or ())} dimensions"  # type: ignore[union-attr]
+        raise _at_function(
+            lowered, Code.NON_SCALAR_RESULT, f"the result is {what}; `grad` needs one number",
+            "reduce it (np.sum, np.mean), or use vjp or jacobian",
+        )  # fmt: skip
+    if isinstance(value, Const) and not isinstance(value.value, int | float):
+        raise _at_function(lowered, Code.NON_SCALAR_RESULT, f"the result is {value.value!r}; `grad` needs one number", "return the value")
+    return None
+
+
+def _split(lowered: Lowered, private: Function, adjoint: Adjoint, value: Arg, request: Request, name: str) -> list[Function]:
+    seed = Var("seed", arg_kind(value))
+    opened = adjoint.open_seed(seed, value)
+    reverse = adjoint.sweep(lambda a: a.seed(value, opened))
+    gradients = tuple(_structure(lowered.parameters[n], reverse) for n in request.wrt)
+    sweeps = keep(adjoint, reverse, (gradients[0] if len(gradients) == 1 else Tup(gradients),))
+    crossing = _crossing(sweeps, private, seed)
+    declared = [Let((), Op("declare", ""), (v,)) for v in crossing if v not in _certain(private, sweeps)]
+    result = private.body.yields[0]
+    forward = Block((*declared, *sweeps.forward), (Tup((result, Tup(tuple(crossing)))),))
+    saved = Var("saved")
+    unpack: list[Statement] = []
+    if crossing:
+        op = Op("value", "")
+        unpack = [Let(tuple(crossing) if len(crossing) > 1 else (), op, (saved,))] if len(crossing) > 1 else [
+            Let((crossing[0],), Op("index", "[]", None), (saved, Const(0)))
+        ]
+    backward = Block((*unpack, *sweeps.reverse.body), sweeps.reverse.yields)
+    return [
+        optimise(replace(private, name=f"{name}_forward", body=forward)),
+        optimise(Function(f"{name}_adjoint", (saved, seed), backward)),
+    ]
+
+
+def _crossing(sweeps: Sweeps, private: Function, seed: Var) -> list[Var]:
+    """Everything of the forward function that the reverse sweep reads, parameters included."""
+    from .needed import _in_order
+    from .optimise.dead import dead_block
+
+    _, reads = dead_block(sweeps.reverse, set())
+    order = _in_order(sweeps.reverse)
+    return [v for v in order if v in reads and v is not seed]
+
+
+def _certain(private: Function, sweeps: Sweeps) -> set[Var]:
+    """Variables that are bound whatever path is taken."""
+    from .ir import With, bound
+
+    found = set(private.params) | set(private.free)
+
+    def visit(statements: list[Statement] | tuple[Statement, ...]) -> None:
+        for s in statements:
+            found.update(bound(s))
+            if isinstance(s, With):
+                visit(s.body.body)
+
+    visit(sweeps.forward)
+    return found
+
+
+# -- structure of parameters -------------------------------------------------------------------------
+
+
+def _leaves(value: Any) -> list[Var]:
+    """The variables of a parameter that can carry an adjoint."""
+    if isinstance(value, Var):
+        return [value] if value.kind.differentiable else []
+    if isinstance(value, Tup | ListValue):
+        return [v for item in value.items for v in _leaves(item)]
+    if isinstance(value, DictValue):
+        return [v for item in value.items.values() for v in _leaves(item)]
+    if isinstance(value, ObjectValue):
+        return [v for item in value.attributes.values() for v in _leaves(item)]
+    return []
+
+
+def _structure(value: Any, reverse: Reverse) -> Arg:
+    """The gradient in the structure of its parameter; None where there is none."""
+    if isinstance(value, Var):
+        return reverse.gradients.get(value, Const(None))
+    if isinstance(value, Tup):
+        return Tup(tuple(_structure(item, reverse) for item in value.items), value.cls)
+    if isinstance(value, ListValue):
+        return Lst(tuple(_structure(item, reverse) for item in value.items))
+    if isinstance(value, DictValue):
+        return Dct(tuple((Const(k), _structure(v, reverse)) for k, v in value.items.items()))
+    if isinstance(value, ObjectValue):
+        from .lowering.reader import Reader
+
+        if hasattr(value.cls, "__dataclass_fields__"):
+            fields = tuple((Const(k), _structure(v, reverse)) for k, v in value.attributes.items())
+            return Dct(fields, Reader().class_ref(value.cls))
+        return Dct(tuple((Const(k), _structure(v, reverse)) for k, v in value.attributes.items()))
+    return Const(None)
+
+
+# -- the module --------------------------------------------------------------------------------------
+
+
+def _module(lowered: Lowered, functions: list[Function], request: Request) -> Generated:
+    module = Module()
+    texts = [emit(f, module) for f in functions]
+    helpers = render_helpers(module.helpers)
+    imports = sorted(dict.fromkeys([*module.imports, *helpers.imports]))
+    parts = ["\n".join(imports), helpers.text, *texts]
+    text = "\n\n\n".join(p.strip("\n") for p in parts if p.strip()) + "\n"
+    used = [f for f in lowered.free if any(f.var in fn.free for fn in functions)]
+    return Generated(
+        text,
+        tuple(f.name for f in functions),
+        tuple((f.var.name, f.path) for f in used),
+        {f.var.name: f.kind for f in used},
+        dict(lowered.guards),
+        tuple(_dependency(s) for s in lowered.sources),
+    )
+
+
+def _dependency(source: Source) -> tuple[str, str, str]:
+    function = source.function
+    return function.__module__ or "", function.__qualname__, hashlib.sha256(source.text.encode()).hexdigest()
+
+
+__all__ = ["Aliases", "Generated", "Request", "Site", "Where", "generate"]

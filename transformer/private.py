@@ -1,0 +1,65 @@
+"""Private copies: an argument that the function writes to is copied on entry, so the caller's stays as it was.
+
+In: an IR function. Out: the same, with a copy of each array argument whose memory may be written to.
+
+    def f(u): u[0] = 1.0        ->      def f(u): u = u.copy(); u[0] = 1.0
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from .analyses.aliases import Aliases
+from .errors import AdjoinError, Code, Where
+from .ir import Arg, Block, Function, Let, Op, Statement, Var, rebuild, substitute
+from .kinds import Array, Container
+from .kinds import Sequence as SequenceKind
+
+COPY = Op("method", "copy", np.copy)
+
+
+def privatise(function: Function) -> Function:
+    aliases = Aliases(function)
+    written = [v for v in function.params if isinstance(v.kind, Array) and aliases.is_buffer(v)]
+    for v in function.params:
+        if isinstance(v.kind, SequenceKind) and aliases.of(v) in aliases.grown:
+            raise AdjoinError(Code.MUTATION, f"the list {v.name!r} that is passed in is changed", rewrite=f"work on list({v.name})")
+    for v in function.free:
+        if aliases.of(v) in aliases.written and not isinstance(v.kind, Container):
+            where = _where_written(function, v, aliases)
+            raise AdjoinError(
+                Code.MUTATION, f"the global array {v.name!r} is written to", where=where, rewrite="pass it in as an argument, or copy it first"
+            )
+    leaves = [
+        s.out
+        for s in function.body.body
+        if isinstance(s, Let) and s.op.form in ("index", "attribute") and s.args and isinstance(s.args[0], Var)
+        and isinstance(s.args[0].kind, Container) and isinstance(s.out.kind, Array) and aliases.is_buffer(s.out)
+    ]  # fmt: skip
+    copies = {v: Var(v.name, v.kind) for v in (*written, *leaves)}
+    if not copies:
+        return function
+
+    def swap(arg: Arg) -> Arg:
+        return substitute(arg, lambda v: copies.get(v, v))
+
+    def renamed(block: Block) -> Block:
+        return Block(tuple(rebuild(s, renamed, swap) for s in block.body), tuple(swap(y) for y in block.yields))
+
+    body: list[Statement] = [Let((copies[v],), COPY, (v,)) for v in written]
+    for s in function.body.body:
+        body.append(rebuild(s, renamed, swap))
+        if isinstance(s, Let) and len(s.outs) == 1 and s.out in copies:
+            body.append(Let((copies[s.out],), COPY, (s.out,)))
+    return replace(function, body=Block(tuple(body), tuple(swap(y) for y in function.body.yields)))
+
+
+def _where_written(function: Function, v: Var, aliases: Aliases) -> Where | None:
+    from .ir import variables, walk
+
+    for s in walk(function.body):
+        if isinstance(s, Let) and s.effect == "write" and any(aliases.of(x) == aliases.of(v) for x in variables(s.args[0])):
+            return Where.of(s.site) if s.site else None
+    return None
