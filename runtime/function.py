@@ -350,9 +350,8 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
         if not recorded:
             return returned
         values = returned if isinstance(returned, tuple) else (returned,)
-        sources = [g for g in gradients if g is not None]
         with enable_grad():
-            refused = [None if v is None else _Refusal.apply(v, *sources) for v in values]
+            refused = [None if v is None else _Refusal.apply(v.detach().requires_grad_()) for v in values]
         return tuple(refused) if isinstance(returned, tuple) else refused[0]
 
     return run
@@ -360,7 +359,7 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
 
 class _Refusal(Function):
     @staticmethod
-    def forward(ctx: Any, value: Any, *sources: Any) -> Any:
+    def forward(ctx: Any, value: Any) -> Any:
         return value.clone()
 
     @staticmethod

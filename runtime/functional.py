@@ -124,7 +124,7 @@ def jvp(
         variables, _ = _inputs(inputs, create_graph)
         outputs, single_out = _outputs(func(*variables), "jvp")
         tangents = _vector(v, variables, "jvp", "input")
-        cotangents = [make(type(out), np.zeros_like(out._array)).requires_grad_() for out in outputs]  # type: ignore[attr-defined]
+        cotangents = [make(type(out), np.ones_like(out._array)).requires_grad_() for out in outputs]  # type: ignore[attr-defined]
         back = _products(grad, outputs, variables, cotangents, True, strict)
         linked = [(b, t) for b, t in zip(back, tangents, strict=True) if b.requires_grad]
         if not linked:
@@ -223,7 +223,8 @@ def _zeros(like: Any, shape: tuple[int, ...]) -> Any:
 def _units(out: Any) -> list[Any]:
     seeds = []
     for position in range(out.size):
-        array = np.array(np.zeros_like(out._array)) if isinstance(out._array, np.generic) else np.zeros_like(out._array)
+        array = np.zeros_like(out._array, order="C")
+        array = np.array(array) if isinstance(array, np.generic) else array
         array.reshape(-1)[position] = 1
         seeds.append(make(type(out), array))
     return seeds

@@ -165,7 +165,7 @@ def _units(out: Any) -> list[Any]:
     seeds = []
     for position in range(out.size):
         for unit in (1.0, 1.0j) if out.dtype.kind == "c" else (1.0,):
-            array = np.zeros_like(out._array)
+            array = np.zeros_like(out._array, order="C")
             array = np.array(array) if isinstance(array, np.generic) else array
             array.reshape(-1)[position] = unit
             seeds.append(leaf(array))
@@ -182,7 +182,7 @@ def _differences(func: Callable[..., Any], variables: Sequence[Any], i: int, k: 
         for unit in (1.0, 1.0j) if base.dtype.kind == "c" else (1.0,):
             ends = []
             for sign in (1, -1):
-                moved = base.copy()
+                moved = base.copy(order="C")
                 moved.reshape(-1)[position] += sign * eps * unit
                 values = list(variables)
                 values[i] = leaf(moved, True)

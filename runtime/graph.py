@@ -13,7 +13,7 @@ import sys
 import threading
 import traceback
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -118,6 +118,7 @@ class Node:
     more: Extra | None
 
     outputs = 1
+    multiple = False
 
     def name(self) -> str:
         """Such as ``MulBackward0``."""
@@ -186,7 +187,8 @@ class Node:
         elif plan.safe is not None and not g.all():
             with np.errstate(all="ignore"):
                 adjoints = plan.template(g, out, *values)
-            adjoints = [np.where(np.equal(g, 0), 0, a) for a in adjoints]
+            if plan.elementwise or all(np.shape(a) == g.shape for a in adjoints):
+                adjoints = [np.where(np.equal(g, 0), 0, a) for a in adjoints]
         else:
             adjoints = plan.template(g, out, *values)
         if len(edges) == 1:
@@ -227,24 +229,9 @@ class Node:
         out, arguments, options = self.saved
         found = iter(self.versions)
 
-        def value_of(value: Any) -> Any:
-            if isinstance(value, TensorBase):
-                version = next(found)
-                if version is not None and value._counter is not None and value._counter[0] != version:
-                    raise self._changed(np.shape(value._array), value._counter[0], version, "an operand")
-                return value if cls is not None else value._array
-            if isinstance(value, Spec):
-                return value.hollow()
-            if isinstance(value, Packed):
-                next(found)
-                return value.value() if cls is not None else value.value()._array
-            if isinstance(value, list | tuple) and type(value) in (list, tuple):
-                return type(value)(value_of(v) for v in value)
-            return value
-
         if plan.simple:
             found = iter([v for v in self.versions if v is not None])
-        values = [value_of(value) for value in arguments]
+        values = [self._value(value, found, cls) for value in arguments]
         template = plan.template
         if isinstance(out, Packed):
             out = out.value()._array
@@ -253,14 +240,8 @@ class Node:
             out = self._result_again(out, cls)
         around = conj if plan.conjugates else _same
         g = around(g)
-        mask = None
-        if plan.safe is not None and self.outputs == 1:
-            raw = g._array if isinstance(g, TensorBase) else g
-            if not raw.all():
-                mask = np.equal(raw, 0)
-                values = [_steer(value, mask, plan.safe) for value in values]
-                if out is not None:
-                    out = plan.function(*values)
+        if plan.safe is not None and not self.multiple:
+            values, out = self._steered(g, out, values, options or {})
         adjoints = template(g, out, *values, **(options or {}))
         flat: list[Any] = []
         for k, adjoint in enumerate(adjoints):
@@ -277,12 +258,54 @@ class Node:
             fitted.append(adjoint)
         return fitted
 
+    def _value(self, value: Any, versions: Iterator[Any], cls: type[Any] | None) -> Any:
+        """A saved argument as the template takes it; tensors are checked against their versions."""
+        if isinstance(value, TensorBase):
+            version = next(versions)
+            if version is not None and value._counter is not None and value._counter[0] != version:
+                raise self._changed(np.shape(value._array), value._counter[0], version, "an operand")
+            return value if cls is not None else value._array
+        if isinstance(value, Spec):
+            return value.hollow()
+        if isinstance(value, Packed):
+            next(versions)
+            return value.value() if cls is not None else value.value()._array
+        if isinstance(value, list | tuple) and type(value) in (list, tuple):
+            return type(value)([self._value(v, versions, cls) for v in value])
+        return value
+
+    def _steered(self, g: Any, out: Any, values: list[Any], options: dict[str, Any]) -> tuple[list[Any], Any]:
+        """`values` and `out` with harmless numbers where a zero gradient meets an infinite derivative.
+
+        Only there: a zero is not always one by structure, and its derivative in `g` is to stay right.
+        """
+        raw = g._array if isinstance(g, TensorBase) else g
+        if raw.all():
+            return values, out
+        plain = [v._array if isinstance(v, TensorBase) else v for v in (out, *values)]
+        with np.errstate(all="ignore"):
+            adjoints = self.plan.template(raw, *plain, **options)
+        if not self.plan.elementwise and any(np.shape(a) != raw.shape for a in adjoints):
+            return values, out
+        mask = np.equal(raw, 0)
+        finite = np.isfinite(adjoints[0])
+        for adjoint in adjoints[1:]:
+            finite = finite & np.isfinite(adjoint)
+        mask = mask & ~finite
+        if not mask.any():
+            return values, out
+        safe = self.plan.safe
+        if out is not None:
+            out = np.where(mask, self.plan.function(*(np.asarray(safe, raw.dtype) for _ in values)), out)
+        return [_steer(value, mask, safe) for value in values], out
+
     def _result_again(self, out: Any, cls: type[Any]) -> Any:
         """The saved result as the tensor that it was, so that derivatives reach it too."""
         if out is None:
             return None
-        if self.outputs > 1:
-            return type(out)(self._one_again(part, i, cls) for i, part in enumerate(out))
+        if self.multiple:
+            parts = [self._one_again(part, i, cls) for i, part in enumerate(out)]
+            return type(out)(*parts) if hasattr(out, "_fields") else type(out)(parts)
         return self._one_again(out, 0, cls)
 
     def _one_again(self, array: Any, index: int, cls: type[Any]) -> Any:
@@ -307,6 +330,7 @@ class MultiNode(Node):
     """A node with several results: `shape` and `dtype` are tuples, one entry a result."""
 
     __slots__ = ()
+    multiple = True
 
     @property
     def outputs(self) -> int:  # type: ignore[override]
@@ -357,7 +381,7 @@ def _holds_arrays(value: Any) -> bool:
     return hasattr(value, "nbytes") and any(getattr(value, "strides", ())) or isinstance(value, TensorBase | Packed)
 
 
-def _steer(value: Any, mask: Any, safe: float) -> Any:
+def _steer(value: Any, mask: Any, safe: Any) -> Any:
     """`value` with a harmless number wherever the gradient is zero."""
     kind = getattr(getattr(value, "dtype", None), "kind", None)
     if kind is None:
@@ -471,11 +495,11 @@ def sweep(
             return
         waiting = pending.get(target)
         if waiting is None:
-            if target.outputs > 1:
+            if target.multiple:
                 value = [value if i == index else None for i in range(target.outputs)]
             pending[target] = value
             heapq.heappush(heap, (-target.seq, target))
-        elif target.outputs > 1:
+        elif target.multiple:
             old = waiting[index]
             waiting[index] = value if old is None else old + value
         else:
@@ -555,7 +579,7 @@ def _hooked(
 
 def _before(node: Node, more: Extra, g: Any, cls: type[Any], graph: bool, writes: list[Any]) -> Any:
     """Hooks of the results, then those waiting for a gradient, then hooks of the node."""
-    many = node.outputs > 1
+    many = node.multiple
     parts = list(g) if many else [g]
     for index, hooks in more.tensor_hooks.items():
         if hooks and parts[index] is not None:
@@ -573,7 +597,7 @@ def _before(node: Node, more: Extra, g: Any, cls: type[Any], graph: bool, writes
 
 
 def _after(node: Node, more: Extra, gradients: Any, g: Any, cls: type[Any], graph: bool) -> Any:
-    outs = tuple(_as_tensor(part, cls) for part in (g if node.outputs > 1 else [g]))
+    outs = tuple(_as_tensor(part, cls) for part in (g if node.multiple else [g]))
     ins = tuple(_as_tensor(value, cls) for value in gradients)
     for hook in list(more.hooks.values()):
         returned = hook(ins, outs)
@@ -588,7 +612,7 @@ def _after(node: Node, more: Extra, gradients: Any, g: Any, cls: type[Any], grap
 
 
 def _capture(node: Node, g: Any, wanted: Wanted, results: dict[tuple[int, int], Any]) -> None:
-    parts = g if node.outputs > 1 else [g]
+    parts = g if node.multiple else [g]
     for index, part in enumerate(parts):
         if part is not None and (id(node), index) in wanted.places:
             results[id(node), index] = part

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .base import TensorBase
+from .base import TensorBase, make
 from .errors import GraphError
 from .record import FAST_BINARY, FAST_UNARY, record
 from .rule import NoRule, lookup
@@ -71,6 +71,11 @@ def array_function(
         return function(*_plain(args), **_plain(kwargs))
     if function is np.copyto:
         return _copyto(*args, **kwargs)
+    if function is np.full_like:  # of the first argument, only the shape counts
+        kwargs = {"dtype": args[0].dtype, **kwargs}
+        return record(np.full, (np.shape(args[0]), *args[1:]), kwargs) if _tensors(args[1:]) else _filled(self, args, kwargs)
+    if function is np.put_along_axis:
+        return _put_along_axis(*args, **kwargs)
     if function in (np.array_repr, np.array_str, np.array2string):
         return repr(args[0])
     function = STEPS.get(function, function)
@@ -78,6 +83,14 @@ def array_function(
         kwargs = dict(kwargs)
         return _into(function, args, kwargs, (kwargs.pop("out"),))
     return record(function, args, kwargs)
+
+
+def _tensors(values: Any) -> bool:
+    return any(isinstance(value, TensorBase) for value in values)
+
+
+def _filled(tensor: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    return make(type(tensor), np.full_like(_plain(args[0]), *args[1:], **kwargs))
 
 
 def _plain(value: Any) -> Any:
@@ -128,3 +141,15 @@ def _copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -
         dst.copy_(src)  # type: ignore[attr-defined]
     else:
         change(dst, np.where, (where, src, dst))
+
+
+def _put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None = -1) -> None:
+    if not isinstance(arr, TensorBase):
+        raise GraphError("np.put_along_axis of a tensor into an array would lose the graph; detach() it")
+    places = _plain(indices)
+    if axis is None:
+        np.reshape(arr, -1)[places] = values  # type: ignore[call-overload]
+        return
+    grid: list[Any] = list(np.ix_(*(np.arange(n) for n in places.shape)))
+    grid[axis] = places
+    arr[tuple(grid)] = values  # type: ignore[index]

@@ -462,9 +462,30 @@ def record(
     if state.grad and any(t._requires for t in found) and rule.kind != "nondifferentiable" and _real(out):
         return _recorded(rule, function, args, kwargs or {}, out, cls, name or name_of(function, args), found)
     result = wrapped(out, cls)
-    if rule.view:
-        link(args[0], result, function, args, kwargs or {})
+    _note_view(rule, function, args, kwargs or {}, result, found)
     return result
+
+
+def _note_view(
+    rule: Rule, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], result: Any, found: Any
+) -> None:
+    """Link a result to the operand whose memory it shows: the first one, or, for a few calls, another."""
+    if rule.view and isinstance(args[0], TensorBase):
+        link(args[0], result, function, args, kwargs)
+    elif isinstance(result, TensorBase) and getattr(result._array, "base", None) is not None:
+        for i, operand in enumerate(args):
+            if isinstance(operand, TensorBase) and np.may_share_memory(operand._array, result._array):
+                rest = (*args[:i], *args[i + 1 :])
+                link_one(operand, result, Placed(function, i) if i else function, rest, kwargs)
+                return
+
+
+class Placed:
+    """`function` with its `position`-th argument first."""
+
+    def __init__(self, function: Callable[..., Any], position: int) -> None:
+        self.function = function
+        self.position = position
 
 
 def _real(out: Any) -> bool:
@@ -484,9 +505,8 @@ def _recorded(
     name: str,
     found: list[Any],
 ) -> Any:
-    node, result = node_for(rule, function, args, kwargs, out, cls, name, found)
-    if rule.view:
-        link(args[0], result, function, args, kwargs)
+    _, result = node_for(rule, function, args, kwargs, out, cls, name, found)
+    _note_view(rule, function, args, kwargs, result, found)
     return result
 
 
@@ -755,10 +775,13 @@ def refresh(tensor: TensorBase) -> None:
 
 def call(function: Callable[..., Any], whole: Any, *args: Any, **kwargs: Any) -> Any:
     """`function` of a tensor (recorded) or of an array."""
+    position = 0
+    if isinstance(function, Placed):
+        function, position = function.function, function.position
     if isinstance(whole, TensorBase):
-        return record(function, (whole, *args), kwargs)
+        return record(function, (*args[:position], whole, *args[position:]), kwargs)
     plain = [unwrapped(value, []) for value in args]
-    return function(whole, *plain, **kwargs)
+    return function(*plain[:position], whole, *plain[position:], **kwargs)
 
 
 # -- templates that record -----------------------------------------------------------------------------------

@@ -20,7 +20,9 @@ from __future__ import annotations
 
 import ast
 import functools
+import importlib
 import inspect
+import sys
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -288,11 +290,17 @@ def nondifferentiable(*functions: Callable[..., Any]) -> None:
 
 
 def lookup(function: Any) -> Rule | None:
-    """The rule of an operation, or None. `cupy.f` finds the rule of `numpy.f`."""
+    """The rule of an operation, or None. `cupy.f` finds the rule of `numpy.f`.
+
+    The rules for SciPy's packages are imported here, once the program has imported the package itself: so
+    that `import adjoin` never imports SciPy.
+    """
     try:
         rule = TABLE.get(function)
     except TypeError:  # unhashable: certainly not in the table
         return None
+    if rule is None and _import_families():
+        rule = TABLE.get(function)
     if rule is None and (getattr(function, "__module__", None) or "").partition(".")[0] == "cupy":
         path = function.__module__.split(".")[1:] + [function.__name__]
         found: Any = np
@@ -300,6 +308,22 @@ def lookup(function: Any) -> Rule | None:
             found = getattr(found, part, None)
         rule = TABLE.get(found) if found is not None else None
     return rule
+
+
+#: Packages whose rules wait until the program imports them, and the modules of `rules` that have these.
+_FAMILIES = {
+    "scipy.special": "scipy_special",
+    "scipy.linalg": "scipy_linalg",
+    "scipy.signal": "scipy_signal",
+}
+
+
+def _import_families() -> bool:
+    """Import the rules of packages that have been imported since; whether there were any."""
+    found = [package for package in _FAMILIES if package in sys.modules]
+    for package in found:
+        importlib.import_module(f".rules.{_FAMILIES.pop(package)}", __package__)
+    return bool(found)
 
 
 # -- reading a body ----------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ counts as what the helper does with it, and a use of a sequence as what is done 
 from __future__ import annotations
 
 import ast
-import functools
 import inspect
 import textwrap
 from collections.abc import Callable
@@ -34,7 +33,9 @@ _SHAPE_BUILTINS = frozenset({"isinstance", "len", "type"})
 _SHAPE_ATTRIBUTES = frozenset({"shape", "dtype", "ndim", "size"})
 
 
-@functools.cache
+_known: dict[Callable[..., Any], frozenset[str]] = {}
+
+
 def shape_only(function: Callable[..., Any]) -> frozenset[str]:
     """The parameters of `function` whose values it never reads.
 
@@ -42,13 +43,15 @@ def shape_only(function: Callable[..., Any]) -> frozenset[str]:
     >>> sorted(shape_only(expand))
     ['keepdims', 'x']
     """
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
-    except (OSError, TypeError, SyntaxError):
-        return frozenset()
-    if not isinstance(tree, ast.FunctionDef):
-        return frozenset()
-    return shape_only_in(tree, function.__globals__)
+    if function not in _known:
+        _known[function] = frozenset()  # what a helper that calls itself is taken to do, until it is known
+        try:
+            tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+        except (OSError, TypeError, SyntaxError):
+            return _known[function]
+        if isinstance(tree, ast.FunctionDef):
+            _known[function] = shape_only_in(tree, function.__globals__)
+    return _known[function]
 
 
 def shape_only_in(tree: ast.FunctionDef, scope: dict[str, Any]) -> frozenset[str]:
@@ -95,6 +98,9 @@ class _Uses:
             return self._zipped(name.id, parent, position)
         if isinstance(parent.func, ast.Name) and parent.func.id in _SHAPE_BUILTINS:
             return True
+        if isinstance(parent.func, ast.Name) and parent.func.id == "getattr":
+            wanted = parent.args[1]
+            return isinstance(wanted, ast.Constant) and wanted.value in _SHAPE_ATTRIBUTES
         function = self._resolve(parent.func)
         if function in _SHAPE_FUNCTIONS:
             return position == 0

@@ -155,3 +155,41 @@ def unit_seed(value: Any) -> Any:
     if np.size(value) != 1 or np.iscomplexobj(value):
         raise TypeError(f"the gradient needs one real number as the result, not {np.shape(value)} of {np.asarray(value).dtype}")
     return np.ones_like(value) if isinstance(value, np.ndarray) else 1.0
+
+
+def diagonal_places(a: Any) -> Any:
+    """The index of the diagonal of an array of two or more dimensions, as `np.fill_diagonal` means it."""
+    if np.ndim(a) == 2 or len(set(np.shape(a))) == 1:
+        return (np.arange(min(np.shape(a))),) * np.ndim(a)
+    raise ValueError("All dimensions of input must be of equal length")
+
+
+def repeated_to_diagonal(values: Any, a: Any) -> Any:
+    """Values repeated to the length of the diagonal of `a`."""
+    flat = np.ravel(values)
+    return flat[np.arange(min(np.shape(a))) % flat.size]
+
+
+def flat_places(a: Any, indices: Any, mode: Any) -> Any:
+    """The index of elements of `a` given by their number, as `np.put` means it."""
+    return np.unravel_index(np.arange(a.size).take(indices, mode=mode).ravel(), np.shape(a))
+
+
+def masked_places(a: Any, mask: Any) -> Any:
+    """The index of the elements of `a` at which a mask of its size is true."""
+    return np.unravel_index(np.flatnonzero(mask), np.shape(a))
+
+
+def places_along_axis(a: Any, indices: Any, axis: Any) -> Any:
+    """The index that `np.put_along_axis` stores at."""
+    if axis is None:
+        return np.unravel_index(np.ravel(indices), np.shape(a))
+    shape = np.broadcast_shapes(np.shape(indices), tuple(1 if i == axis % np.ndim(a) else n for i, n in enumerate(np.shape(a))))
+    grid = list(np.meshgrid(*(np.arange(n) for n in shape), indexing="ij", sparse=True))
+    grid[axis] = np.broadcast_to(indices, shape)
+    return tuple(grid)
+
+
+def cycle(values: Any, places: Any) -> Any:
+    """Positions in `values` for each of the places, starting again at the end."""
+    return np.arange(np.size(places[0])) % np.size(values)

@@ -22,7 +22,7 @@ LAYERS = [
     {"source", "parse", "resolve", "lower", "lowering", "load"},
     {"adjoint", "tangent", "optimise", "emit"},
     {"pipeline"},
-    {"api", "check"},
+    {"reach", "like", "signature", "structures", "variants", "gradient", "api", "check"},
     {"cli"},
 ]
 CORE = {"libcst", "numpy", "platformdirs"}

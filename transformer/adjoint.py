@@ -406,13 +406,10 @@ class Adjoint(Reader):
             return
         if self.aliases.is_buffer(out) and self.aliases.of(out) == self.aliases.of(x):
             return  # a view: it shares the shadow
+        if isinstance(x.kind, Container):
+            return  # a part of an argument: its adjoint is wanted as it is
         g = self.take(out)
         if g is None:
-            return
-        if isinstance(x.kind, Container):
-            return  # an independent variable: its adjoint is the result
-        if out in self.independent:
-            self.bars[out] = Bar(g)
             return
         self.scatter(x, self.primal(index), g)
 

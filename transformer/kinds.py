@@ -222,7 +222,7 @@ def signature_kind(value: Any, name: str) -> Kind:
     """
     if value is None or isinstance(value, str | bytes | bool) or value is Ellipsis:
         return Static(value, repr(value))
-    if callable(value) and not hasattr(value, "dtype"):
+    if isinstance(value, type) or (callable(value) and not hasattr(value, "dtype")):
         return Static(
             value, f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', repr(value))}"
         )

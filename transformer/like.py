@@ -55,7 +55,7 @@ def kinds_of(notation: str | Mapping[str, Any]) -> dict[str, Kind]:
     """The kinds that a `like` states, by parameter.
 
     Args:
-        notation: text as above; or a mapping from parameters to such text or to example values.
+        notation: text as above; or a mapping from parameters to such text, to kinds, or to example values.
 
     Raises:
         AdjoinError: ADJ306 where it cannot be read.
@@ -69,10 +69,7 @@ def kinds_of(notation: str | Mapping[str, Any]) -> dict[str, Kind]:
      = instead: write for example "w: f8[:], X: f8[:, :], n: int, mode: 'fast'"
     """
     if isinstance(notation, Mapping):
-        return {
-            name: kind(_parsed(each), name) if isinstance(each, str) else signature_kind(each, name)
-            for name, each in notation.items()
-        }
+        return {name: _stated(each, name) for name, each in notation.items()}
     tree = _parsed("{" + notation + "}")
     if not isinstance(tree, ast.Dict):
         raise _unreadable(f"`{notation}` names no parameters")
@@ -82,6 +79,12 @@ def kinds_of(notation: str | Mapping[str, Any]) -> dict[str, Kind]:
             raise _unreadable(f"`{notation}` has something else than names before its colons")
         found[key.id] = kind(value, key.id)
     return found
+
+
+def _stated(each: Any, name: str) -> Kind:
+    if isinstance(each, Kind):
+        return each
+    return kind(_parsed(each), name) if isinstance(each, str) else signature_kind(each, name)
 
 
 def _unreadable(reason: str) -> AdjoinError:
@@ -202,8 +205,7 @@ def _annotation(annotation: Any, name: str, function: Callable[..., Any]) -> Kin
     if annotation is str:
         return Opaque(str)
     if isinstance(annotation, type) and issubclass(annotation, np.generic):
-        code = np.dtype(annotation).char if annotation is not np.generic else ""
-        return Number(dtype_code(annotation)) if code and code in np.typecodes["AllFloat"] + "?bBhHiIlLqQ" else None
+        return None if annotation.__name__ in _ABSTRACT else _number(dtype_code(annotation))
     if annotation is np.ndarray:
         return Array(None, None)
     if isinstance(annotation, types.GenericAlias) and typing.get_origin(annotation) is np.ndarray:
@@ -213,8 +215,13 @@ def _annotation(annotation: Any, name: str, function: Callable[..., Any]) -> Kin
     return None
 
 
+def _number(code: str) -> Kind | None:
+    return Number(code) if code[0] in "biufc" else None
+
+
+#: Scalar types of NumPy that stand for several dtypes.
 _ABSTRACT = frozenset(
-    {"generic", "number", "inexact", "floating", "complexfloating", "integer", "signedinteger", "unsignedinteger"}
+    "generic number inexact floating complexfloating integer signedinteger unsignedinteger".split()
 )
 
 

@@ -28,9 +28,7 @@ from .source import Source
 __all__ = ["Binding", "bind", "key_of", "parameters_of", "spelled"]
 
 #: Immutable numbers: of these the type says everything.
-NUMBERS = frozenset(
-    {float, int, complex, *(np.dtype(code).type for code in np.typecodes["All"] if code in "bBhHiIlLqQefdgFDG?")}
-)
+NUMBERS = frozenset({float, int, complex, *(np.dtype(code).type for code in "?bBhHiIlLqQefdgFDG")})
 
 
 def key_of(value: Any) -> Hashable:
@@ -39,7 +37,9 @@ def key_of(value: Any) -> Hashable:
     if type_ is np.ndarray:
         shape = value.shape
         return value.dtype, tuple([n == 1 for n in shape]) if 1 in shape else len(shape)
-    return type_ if type_ in NUMBERS else _key_of_other(value, type_)
+    if type_ in NUMBERS:
+        return type_
+    return _key_of_other(value, type_)
 
 
 def _key_of_other(value: Any, type_: type) -> Hashable:
@@ -160,7 +160,9 @@ def _signature(source: Source) -> inspect.Signature:
     return inspect.signature(source.function, follow_wrapped=False)
 
 
-def bind(source: Source, args: tuple[Any, ...], kwargs: dict[str, Any], asked: tuple[int | str, ...]) -> Binding:
+def bind(
+    source: Source, args: tuple[Any, ...], kwargs: dict[str, Any], asked: tuple[int | str, ...]
+) -> Binding:
     """Bind the arguments of a call.
 
     Args:
@@ -208,9 +210,7 @@ def bind(source: Source, args: tuple[Any, ...], kwargs: dict[str, Any], asked: t
     order = {p.name: i for i, p in enumerate(parameters)}
     # a default that comes in goes where its parameter stands; the entries of `*rest` follow `rest`
     names = sorted(places, key=lambda name: (_rank(name, order, spread), list(places).index(name)))
-    return Binding(
-        tuple(names), tuple(places[n] for n in names), tuple(positional), tuple(spread), defaults
-    )
+    return Binding(tuple(names), tuple(places[n] for n in names), tuple(positional), tuple(spread), defaults)
 
 
 def _rank(name: str, order: dict[str, int], spread: list[tuple[str, int]]) -> int:

@@ -29,6 +29,7 @@ __all__ = [
     "owner_of",
     "rebuilt",
     "same_form",
+    "with_leaves",
 ]
 
 
@@ -49,7 +50,7 @@ def rebuilt(value: Any, new: list[Any]) -> Any:
         return type(value)(zip(value, new, strict=True))
     if isinstance(value, tuple | list):
         return type(value)(*new) if hasattr(value, "_fields") else type(value)(new)
-    made = object.__new__(type(value))  # `__init__` may compute, and `replace` refuses fields it does not take
+    made = object.__new__(type(value))  # `__init__` may compute, or not take every field
     for field, member in zip(dataclasses.fields(value), new, strict=True):
         object.__setattr__(made, field.name, member)
     return made
@@ -66,6 +67,16 @@ def mapped(change: Callable[..., Any], value: Any, *others: Any) -> Any:
         return change(value, *others)
     parts = zip(inside, *(members(other) or () for other in others), strict=True)
     return rebuilt(value, [mapped(change, *part) for part in parts])
+
+
+def with_leaves(value: Any, new: Iterable[Any]) -> Any:
+    """The structure of `value` with other leaves, in order.
+
+    >>> with_leaves({"a": 1, "b": (2, 3)}, "xyz")
+    {'a': 'x', 'b': ('y', 'z')}
+    """
+    in_order = iter(new)
+    return mapped(lambda leaf: next(in_order), value)
 
 
 def leaves(value: Any) -> Iterator[Any]:
@@ -157,8 +168,7 @@ def conform(gradient: Any, like: Any) -> Any:
 
 
 def _conform_leaf(gradient: Any, like: Any) -> Any:
-    if gradient is None:
-        gradient = 0.0
+    assert gradient is not None, "no gradient was generated for a part of an argument"
     if not isinstance(like, np.ndarray):
         if hasattr(like, "shape") and not isinstance(like, np.generic):  # another array module's
             return gradient if hasattr(gradient, "shape") else gradient + 0 * like

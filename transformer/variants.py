@@ -8,9 +8,9 @@ globals and closures, looked up anew at each call.
     free = variant.free(source)        # {'SCALE': 3.0}; None if this code is not for what is there now
     variant.entries[0](*values, **free)
 
-Generated modules are found by a key of everything that they depend on: the text of the function, what it can
-reach by name (`reach`), the kinds, the options, the user's own rules, the versions of adjoin, Python and NumPy.
-The stage that generates is imported when nothing is found, and not before.
+Generated modules are found by a key of everything that they depend on: the text of the function, what it
+can reach by name (`reach`), the kinds, the options, the user's own rules, the versions of adjoin, Python and
+NumPy. The stage that generates is imported when nothing is found, and not before.
 """
 
 from __future__ import annotations
@@ -27,23 +27,26 @@ import numpy as np
 
 from . import load
 from .errors import AdjoinError
-from .kinds import Container, Kind, Sequence, Unknown
+from .kinds import Kind
 from .reach import Reach, described
 from .signature import key_of, spelled
 from .source import Source, read
 
-__all__ = ["Variant", "Wanted", "variant_for"]
+__all__ = ["MODES", "Variant", "Wanted", "variant_for"]
 
 Path = tuple[tuple[str, Any], ...]
 Getter = Callable[[Source], Any]
 
-#: What the modules of each mode are called, after the function.
-_SUFFIX = {"joint": "grad", "value_and_joint": "value_and_grad", "split": "vjp"}
+#: The forms that gradients come in, and what their modules are called, after the function.
+MODES = {"joint": "grad", "value_and_joint": "value_and_grad", "split": "vjp"}
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What to generate: as `pipeline.Request`, whose module is only loaded to generate."""
+    """What to generate, as in `pipeline.Request`, whose module is only loaded to generate.
+
+    `single`: whether the gradient of one argument is to come alone.
+    """
 
     kinds: tuple[tuple[str, Kind], ...]
     spread: tuple[tuple[str, int], ...]
@@ -59,11 +62,11 @@ class Variant:
     Attributes:
         text: the module's source.
         entries: its functions: one, or the forward and the adjoint function.
-        names: of the parameters, in the order of the entries' own.
+        kinds: of the parameters, by name, in the order of the entries' own.
         wrt: for each gradient, the index of its argument among the values.
-        single: whether the gradient of one argument is to come alone.
+        single: as it was wanted.
         takes: the names of the parameters of each entry.
-        flat: whether no argument is a container, so that arrays are just those that are given.
+        bare: whether the entries return one gradient as it is, not in a tuple.
     """
 
     def __init__(
@@ -78,11 +81,11 @@ class Variant:
         self.module = module
         self.text = load.text_of(module)
         self.entries: tuple[Callable[..., Any], ...] = tuple(getattr(module, e) for e in about["entries"])
-        self.names = tuple(name for name, _ in wanted.kinds)
-        self.wrt = tuple(self.names.index(name) for name in wanted.wrt)
+        self.kinds = dict(wanted.kinds)
+        self.wrt = tuple(list(self.kinds).index(name) for name in wanted.wrt)
         self.single = wanted.single
+        self.bare = len(self.wrt) == 1
         self.takes = tuple(frozenset(_parameters(entry)) for entry in self.entries)
-        self.flat = not any(isinstance(kind, Container | Sequence | Unknown) for _, kind in wanted.kinds)
         self._free: list[tuple[str, Getter, Hashable]] = []
         for name, path, text in about["free"]:
             getter = _getter(_path(path), source, arguments)
@@ -90,7 +93,6 @@ class Variant:
             if spelled(key, described) != text:
                 raise _Stale
             self._free.append((name, getter, key))
-            self.flat &= isinstance(getter(source), np.ndarray | np.generic | int | float | complex)
         self._guards: list[tuple[Getter, Any]] = []
         for path, text in about["guards"]:
             getter = _getter(_path(path), source, arguments)
@@ -104,6 +106,9 @@ class Variant:
         """The values of the user's globals and closures that the code takes, or None if it is for others."""
         if not self._holds():
             return None
+        return self._looked_up(source) if self._free or self._guards else {}
+
+    def _looked_up(self, source: Source) -> dict[str, Any] | None:
         found = {}
         try:
             for name, getter, key in self._free:
@@ -144,7 +149,7 @@ def variant_for(
     """
     reach = Reach(source)
     key = _module_key(source, wanted, keys, reach)
-    name = f"{source.name}_{_SUFFIX[wanted.mode]}"
+    name = f"{source.name}_{MODES[wanted.mode]}"
     module = load.find(name, key)
     if module is not None and _is_current(module.__dict__["__about__"]):
         try:
@@ -177,7 +182,7 @@ def variant_for(
 
 def _module_key(source: Source, wanted: Wanted, keys: tuple[Hashable, ...], reach: Reach) -> str:
     names = [name for name, _ in wanted.kinds]
-    options = (names, wanted.spread, wanted.wrt, wanted.mode, wanted.has_aux, wanted.single)
+    options = (names, wanted.spread, wanted.wrt, wanted.mode, wanted.has_aux)
     kinds = [k if isinstance(k, str) else spelled(k, described) for k in keys]
     versions = f"{platform.python_implementation()} {sys.version_info[:3]} NumPy {np.__version__}"
     return load.key_of(source.text, reach.text, repr(options), *kinds, versions, _rules_of_users())

@@ -28,6 +28,7 @@ from ..ir import Arg, Const, Dct, Lst, Op, Ref, Star, Tup, Var
 from ..kinds import UNKNOWN, Array, Container, Kind, Number, Opaque, Unknown
 from ..kinds import Sequence as SequenceKind
 from ..source import read
+from . import stores
 from .expressions import (
     NotStatic,
     attribute,
@@ -126,6 +127,14 @@ def call(
     reader.refuse(frame, node, Code.UNSUPPORTED_SYNTAX, "this value cannot be called", "")
 
 
+def _hashable(x: Any) -> bool:
+    try:
+        hash(x)
+    except TypeError:
+        return False
+    return True
+
+
 def _args(reader: Reader, kwargs: dict[str, Any]) -> dict[str, Arg]:
     return {k: reader.arg(v) for k, v in kwargs.items()}
 
@@ -150,7 +159,12 @@ def _call_ref(
         result = special(reader, frame, args, kwargs, node)
         if result is not NotImplemented:
             return result
+    writes = stores.WRITERS.get(function) if _hashable(function) else None
+    if writes is not None:
+        return writes(reader, frame, args, kwargs, node)
     if lookup(function) is not None or isinstance(function, np.ufunc):
+        if stores.splits_out(function, args, kwargs):
+            return stores.call_with_out(reader, frame, callee, args, kwargs, node)
         return operation(reader, frame, callee, args, kwargs, node)
     if _is_helper(function):
         return _specialise(reader, frame, callee, args, kwargs, node)
@@ -185,18 +199,11 @@ def operation(
     args = [_unlazy(reader, frame, a, node) for a in args]
     operands = tuple(reader.arg(a) for a in args)
     options = _args(reader, kwargs)
-    rule = lookup(function)
-    if rule is not None and function in _IDENTITIES and isinstance(arg_kind(operands[0]), Number | Array):
-        pass
+    options = {k: v for k, v in options.items() if not (k == "out" and v == Const(None))}
     op = Op("call", callee.text, function, callee)
-    effect = "write" if "out" in options and options["out"] != Const(None) else ""
-    if _draws(function):
-        effect = "io"
+    effect = "io" if _draws(function) else ""
     result = reader.let(op, *operands, effect=effect, **options)
     return opened(reader, result) if isinstance(result, Var) else result
-
-
-_IDENTITIES: frozenset[Any] = frozenset()
 
 
 def _draws(function: Any) -> bool:
@@ -546,9 +553,7 @@ def array_method(
     node: cst.CSTNode | None,
 ) -> Any:
     if name in IN_PLACE:
-        held = [reader.arg(a) for a in args]
-        reader.do(Op("method", name), x, *held, effect="write", **_args(reader, kwargs))
-        return Const(None)
+        return stores.array_method_in_place(reader, frame, x, name, args, kwargs, node)
     as_function = METHODS.get(name)
     if as_function is None:
         if name in _CONSTANT_METHODS:

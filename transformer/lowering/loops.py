@@ -593,7 +593,7 @@ class Loop:
             frame.loops -= 1
             frame.assigned.pop()
         self._look_at_containers(mark, born)
-        if self.changed or self.grown:
+        if self.changed or self.grown or reader.widened:
             return False
         outs = [Var(p.name, p.kind) for p in params]
         replaced = dict(zip(params, outs, strict=True))

@@ -213,7 +213,7 @@ class Reader(Builder):
         if isinstance(obj, types.ModuleType):
             alias = f" as {text}" if text != obj.__name__ else ""
             return Ref(obj, text, f"import {obj.__name__}{alias}", path)
-        if callable(obj) and not hasattr(obj, "dtype"):
+        if isinstance(obj, type) or (callable(obj) and not hasattr(obj, "dtype")):
             return Ref(obj, text, _import_of(obj, text), path)
         if isinstance(obj, np.dtype):
             return Ref(obj, f"{self.numpy.text}.dtype({obj.str!r})", self.numpy.imports, path)

@@ -41,6 +41,7 @@ from ..ir import (
 )
 from ..kinds import INT, Array, Number, Opaque, Unknown, join
 from ..kinds import Sequence as SequenceKind
+from . import stores
 from .calls import call
 from .expressions import (
     attribute,
@@ -554,10 +555,7 @@ def _augmented(reader: Reader, frame: Frame, node: cst.AugAssign) -> None:
 
 def augment(reader: Reader, frame: Frame, op: str, obj: Var, at: Any, operand: Any) -> None:
     """`obj[at] op= operand` of an array."""
-    from ..ir import BINARY
-
-    where, held = reader.arg(at), reader.arg(operand)
-    reader.do(Op("augment", op, BINARY[op]), obj, where, held, effect="write")
+    stores.augment(reader, op, obj, reader.arg(at), reader.arg(operand))
 
 
 def _in_place() -> dict[str, Any]:

@@ -1,0 +1,512 @@
+"""The object that `grad` and `value_and_grad` return: something to call, and to look into.
+
+In: a function, and what its gradient is asked of. Out: a `Gradient`.
+
+    loss = Gradient(loss)
+    loss(w, X, y)                             # the gradient with respect to w
+    loss.primal(w, X, y)                      # the function's own value
+    print(loss.source)                        # the code that computed the gradient
+    value, saved = loss.forward(w, X, y)      # the same in two halves
+    w_bar = loss.adjoint(saved, 1.0)
+
+Code is generated for the kinds of the arguments, once for each; later calls look it up by a key per argument.
+"""
+
+from __future__ import annotations
+
+import functools
+import html
+import inspect
+import pickle
+import sys
+import types
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import replace
+from sys import getrefcount
+from typing import Any
+
+import numpy as np
+
+from .errors import AdjoinError, Code
+from .kinds import UNKNOWN, Kind, Static, signature_kind
+from .like import annotated, kinds_of
+from .signature import Binding, bind, key_of, names_asked, parameters_of
+from .source import Source, read
+from .structures import Apart, conform, holds_floats, mapped, members, number_like, same_form
+from .variants import MODES, Variant, Wanted, variant_for
+
+__all__ = ["FIRST", "Argnames", "Argnums", "Gradient", "Saved", "gradient_of"]
+
+Argnums = int | tuple[int, ...]
+Argnames = str | tuple[str, ...]
+#: Signatures that one function may be called with before those known are forgotten.
+_MOST_VARIANTS = 512
+
+
+class _First(int):
+    """The position 0 where nobody gave one, so that `argnames` alone means just those names."""
+
+
+FIRST = _First(0)
+
+
+class _Plan:
+    """What to do with a call of a certain shape: how many positional arguments, which keywords."""
+
+    def __init__(self, binding: Binding, wrt: tuple[str, ...] | None) -> None:
+        self.binding = binding
+        self.in_order = binding.in_order
+        self.wrt = wrt
+        self.variants: dict[str, dict[tuple[Hashable, ...], list[Variant]]] = {mode: {} for mode in MODES}
+
+
+class Saved:
+    """What `Gradient.adjoint` needs of the forward sweep of a call."""
+
+    __slots__ = ("free", "inner", "value", "values", "variant")
+
+    def __init__(
+        self, variant: Variant, inner: Any, value: Any, values: tuple[Any, ...], free: dict[str, Any]
+    ) -> None:
+        self.variant = variant
+        self.inner = inner
+        self.value = value
+        self.values = values
+        self.free = free
+
+    def __repr__(self) -> str:
+        return f"<saved by {self.variant.entries[0].__name__}>"
+
+
+class Gradient:
+    """The gradient of a function, as `grad` and `value_and_grad` return it.
+
+    Attributes:
+        primal: the function itself.
+        source: the generated module, as text; see there.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        *,
+        argnums: Argnums | None = FIRST,
+        argnames: Argnames | None = None,
+        has_aux: bool = False,
+        like: str | Mapping[str, Any] | None = None,
+        with_value: bool = False,
+    ) -> None:
+        if not callable(function):
+            raise TypeError(f"a function is needed, not {type(function).__name__}")
+        functools.update_wrapper(self, function)
+        self.primal = function
+        self._asked, self._single = _asked(argnums, argnames)
+        self._options = {
+            "argnums": argnums,
+            "argnames": argnames,
+            "has_aux": has_aux,
+            "like": like,
+            "with_value": with_value,
+        }
+        self._has_aux = has_aux
+        self._like = like
+        self._with_value = with_value
+        self._mode = "value_and_joint" if with_value else "joint"
+        self._plans: dict[Hashable, _Plan] = {}
+        self._plans_of_classes: dict[type, dict[Hashable, _Plan]] = {}
+        self._source: Source | None = None
+        self._last: Variant | None = None
+
+    # -- calling -----------------------------------------------------------------------------------
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        variant, values, free = self._find(self._mode, args, kwargs)
+        if not self._with_value and not self._has_aux:
+            if variant.bare:
+                return _finished(variant, (variant.entries[0](*values, **free),), values, free)
+            return _finished(variant, variant.entries[0](*values, **free), values, free)
+        value, gradients = variant.entries[0](*values, **free)
+        finished = _finished(variant, (gradients,) if variant.bare else gradients, values, free)
+        return (value, finished) if self._with_value else (finished, value[1])
+
+    def forward(self, *args: Any, **kwargs: Any) -> tuple[Any, Saved]:
+        """The value of the function, and what `adjoint` needs.
+
+        The result may be of any structure and shape. With `has_aux`, the value is a pair whose second part
+        takes no part in the gradient.
+
+        >>> value, saved = grad(lambda x: x * x).forward(3.0)
+        >>> value
+        9.0
+        """
+        variant, values, free = self._find("split", args, kwargs)
+        value, inner = variant.entries[0](*values, **free)
+        return value, Saved(variant, inner, value[0] if self._has_aux else value, values, free)
+
+    def adjoint(self, saved: Saved, seed: Any = 1.0) -> Any:
+        """The gradients that a seed pulls back to; may be asked of the same `saved` more than once.
+
+        Args:
+            saved: from `forward`.
+            seed: the adjoint of the value: of its structure and shapes.
+
+        Raises:
+            AdjoinError: ADJ305 where the seed is not of the value's form.
+
+        >>> gradient = grad(lambda x: x * x)
+        >>> gradient.adjoint(gradient.forward(3.0)[1], 10.0)
+        60.0
+        """
+        variant = saved.variant
+        given = _seed(seed, saved.value)
+        takes = variant.takes[1]
+        free = {name: value for name, value in saved.free.items() if name in takes}
+        gradients = variant.entries[1](saved.inner, given, **free)
+        if variant.bare:
+            gradients = (gradients,)
+        others = {**saved.free, "": (saved.inner, given, saved.value)}
+        return _finished(variant, gradients, saved.values, others)
+
+    def _find(
+        self, mode: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Variant, tuple[Any, ...], dict[str, Any]]:
+        """The variant for a call, the values of its parameters, and the values from outside."""
+        source = self._source or self._read()
+        plan = self._plans.get((len(args), *kwargs) if kwargs else len(args)) or self._plan(args, kwargs)
+        values = args if plan.in_order else plan.binding.values(args, kwargs)
+        # This is on the way of every call: `key_of`, with its most frequent case written out.
+        keys: list[Hashable] = []
+        for value in values:
+            if type(value) is np.ndarray:
+                shape = value.shape
+                keys.append(value.dtype)
+                keys.append(tuple([n == 1 for n in shape]) if 1 in shape else len(shape))
+            else:
+                keys.append(key_of(value))
+        signature = tuple(keys)
+        for variant in plan.variants[mode].get(signature, ()):
+            free = variant.free(source)
+            if free is not None:
+                self._last = variant
+                return variant, values, free
+        return self._generate(plan, mode, values, signature)
+
+    def _read(self) -> Source:
+        self._source = read(self.primal)
+        return self._source
+
+    def _plan(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Plan:
+        source = self._source or self._read()
+        binding = bind(source, args, kwargs, self._asked or ())
+        wrt = None if self._asked is None else names_asked(source, binding, binding.names, self._asked)
+        plan = self._plans[(len(args), *kwargs) if kwargs else len(args)] = _Plan(binding, wrt)
+        return plan
+
+    def _generate(
+        self, plan: _Plan, mode: str, values: tuple[Any, ...], signature: tuple[Hashable, ...]
+    ) -> tuple[Variant, tuple[Any, ...], dict[str, Any]]:
+        source = self._source or self._read()
+        names = plan.binding.names
+        arguments = dict(zip(names, values, strict=True))
+        wrt = plan.wrt
+        if wrt is None:
+            wrt = tuple(n for n in plan.binding.positional if n in arguments and holds_floats(arguments[n]))
+        for name in wrt:
+            _check_active(source, name, arguments[name])
+        kinds = tuple((name, signature_kind(value, name)) for name, value in arguments.items())
+        wanted = Wanted(kinds, plan.binding.spread, wrt, mode, self._has_aux, self._single)
+        variant = variant_for(source, self.primal, wanted, tuple(map(key_of, values)), arguments)
+        free = variant.free(source)
+        assert free is not None, "the values that code was generated for are those that it is for"
+        variants = plan.variants[mode]
+        if len(variants) >= _MOST_VARIANTS:
+            variants.clear()
+        variants[signature] = [variant, *variants.get(signature, ())[:7]]
+        self._last = variant
+        return variant, values, free
+
+    # -- looking -----------------------------------------------------------------------------------
+
+    @property
+    def source(self) -> str:
+        """The generated module, as text.
+
+        It is the one of the last call. Before any, it is the one for the kinds that `like` or annotations
+        state; what they leave open is handled at run time.
+        """
+        if self._last is not None:
+            return self._last.text
+        return self._without_arguments().text
+
+    def source_for(self, *args: Any, **kwargs: Any) -> str:
+        """The module for these arguments, as text; nothing of it is run.
+
+        >>> print(grad(lambda x: x * x).source_for(3.0))  # doctest: +SKIP
+        """
+        return self._find(self._mode, args, kwargs)[0].text
+
+    def _without_arguments(self, mode: str | None = None) -> Variant:
+        source = self._source or self._read()
+        kinds = self._stated_kinds(source)
+        binding = Binding(tuple(kinds), tuple(kinds), self._positional(source), (), {})
+        wrt = names_asked(source, binding, tuple(kinds), self._asked or ())
+        for name in wrt:
+            if not kinds[name].differentiable:
+                raise _not_active(source, name, str(kinds[name]), "an array or number of a float dtype")
+        spread = tuple((p.name, 0) for p in parameters_of(source) if p.kind is p.VAR_POSITIONAL)
+        wanted = Wanted(tuple(kinds.items()), spread, wrt, mode or self._mode, self._has_aux, self._single)
+        keys = tuple(f"{name}: {kind!r}" for name, kind in kinds.items())
+        return variant_for(source, self.primal, wanted, keys, {})
+
+    def _positional(self, source: Source) -> tuple[str, ...]:
+        parameters = parameters_of(source)
+        return tuple(p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD))
+
+    def _stated_kinds(self, source: Source) -> dict[str, Kind]:
+        """A kind per parameter, as far as `like`, annotations and defaults go."""
+        like = {} if self._like is None else kinds_of(self._like)
+        stated = {**annotated(source.function), **like}
+        kinds: dict[str, Kind] = {}
+        for p in parameters_of(source):
+            if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) or p.name in source.keywords:
+                continue
+            if p.name in stated:
+                kinds[p.name] = stated[p.name]
+            elif p.default is p.empty:
+                kinds[p.name] = UNKNOWN
+            elif not isinstance(found := signature_kind(p.default, p.name), Static):
+                kinds[p.name] = found
+        unknown = [name for name in like if name not in kinds]
+        if unknown:
+            raise AdjoinError(
+                Code.BAD_LIKE,
+                f"`{source.name}` has no parameter {unknown[0]!r}; it has {', '.join(kinds) or 'none'}",
+                where=source.where(),
+                rewrite="give these names",
+            )
+        return kinds
+
+    def __repr__(self) -> str:
+        name = getattr(self.primal, "__qualname__", None) or type(self.primal).__name__
+        what = "value and gradient" if self._with_value else "gradient"
+        asked = ", ".join(a if isinstance(a, str) else self._name_at(a) for a in self._asked or ())
+        return f"<{what} of {name} with respect to {asked or 'every argument'}>"
+
+    def _name_at(self, position: int) -> str:
+        try:
+            parameters = [p for p in inspect.signature(self.primal).parameters.values() if p.kind <= 1]
+            return parameters[position].name
+        except (IndexError, TypeError, ValueError):
+            return f"argument {position}"
+
+    def _repr_html_(self) -> str:
+        try:
+            text = self.source
+        except AdjoinError as error:
+            return f"<pre>{html.escape(f'{self!r}')}\n{html.escape(str(error))}</pre>"
+        try:
+            from pygments import highlight
+            from pygments.formatters import HtmlFormatter
+            from pygments.lexers import PythonLexer
+        except ImportError:
+            return f"<pre>{html.escape(text)}</pre>"
+        found: str = highlight(text, PythonLexer(), HtmlFormatter(noclasses=True))
+        return found
+
+    # -- methods, copies ---------------------------------------------------------------------------
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Gradient:
+        """As a method: positions count from the argument after the instance."""
+        if instance is None:
+            return self
+        source = self._source or self._read()
+        bound = self._bound_to(types.MethodType(self.primal, instance), type(instance))
+        bound._source = replace(source, args=(*source.args, instance))
+        return bound
+
+    def _bound_to(self, function: Any, cls: type) -> Gradient:
+        """The same gradient of a bound form of the function; code is shared for each class."""
+        bound = object.__new__(type(self))
+        bound.__dict__.update(self.__dict__)
+        bound.primal = function
+        bound._plans = self._plans_of_classes.setdefault(cls, {})
+        return bound
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        qualname = getattr(self, "__qualname__", "")
+        found: Any = sys.modules.get(getattr(self, "__module__", ""))
+        for part in qualname.split("."):
+            found = getattr(found, part, None)
+        if found is self:
+            return qualname
+        if isinstance(self.primal, types.FunctionType) and found is not self.primal:
+            raise pickle.PicklingError(f"{self!r} cannot be found again as {self.__module__}.{qualname}")
+        return _restored, (self.primal, self._options)
+
+
+class GradientOfGradient(Gradient):
+    """The gradient of a gradient: of the code that was generated for it.
+
+    >>> second = gradient_of(gradient_of(lambda x: x * x * x))
+    >>> second(2.0)
+    12.0
+    """
+
+    primal: Gradient
+
+    def _find(
+        self, mode: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Variant, tuple[Any, ...], dict[str, Any]]:
+        inner, values, free = self.primal._find(self.primal._mode, args, kwargs)
+        found = self._of_code(inner, free)._find(mode, values, {})
+        self._last = found[0]
+        return found
+
+    def _without_arguments(self, mode: str | None = None) -> Variant:
+        inner = self.primal._without_arguments()
+        outer = self._of_code(inner, {})
+        outer._like = inner.kinds
+        return outer._without_arguments(mode or self._mode)
+
+    def _of_code(self, inner: Variant, free: dict[str, Any]) -> Gradient:
+        """The gradient of a generated function, with the values that it takes from outside."""
+        function = inner.entries[0]
+        known: dict[Any, Gradient] = self.__dict__.setdefault("_of_functions", {})
+        if function not in known:
+            known[function] = Gradient(function, **self._options)
+        if not free:
+            return known[function]
+        source = known[function]._source or known[function]._read()
+        bound = known[function]._bound_to(functools.partial(function, **free), Gradient)
+        bound._source = replace(source, keywords=free)
+        return bound
+
+
+def gradient_of(function: Callable[..., Any], **options: Any) -> Gradient:
+    """`Gradient` of a function, or of a gradient."""
+    made = GradientOfGradient if isinstance(function, Gradient) else Gradient
+    return made(function, **options)
+
+
+def _restored(function: Callable[..., Any], options: dict[str, Any]) -> Gradient:
+    return gradient_of(function, **options)
+
+
+# -- what a gradient is asked of ---------------------------------------------------------------------
+
+
+def _asked(argnums: Argnums | None, argnames: Argnames | None) -> tuple[tuple[int | str, ...] | None, bool]:
+    """Positions and names in order, and whether the gradient comes alone instead of in a tuple.
+
+    None for every argument that can have one.
+    """
+    names = (argnames,) if isinstance(argnames, str) else tuple(argnames or ())
+    if argnames is not None and (argnums is None or isinstance(argnums, _First)):
+        return names, isinstance(argnames, str)
+    if argnums is None:
+        return None, False
+    positions = argnums if isinstance(argnums, tuple | list) else (argnums,)
+    for each in positions:
+        if isinstance(each, bool) or not isinstance(each, int | np.integer):
+            raise TypeError(f"argnums are integers, not {each!r}; argnames are names")
+    return (*map(int, positions), *names), not names and not isinstance(argnums, tuple | list)
+
+
+def _check_active(source: Source, name: str, value: Any) -> None:
+    """Refuse an argument that cannot have a gradient."""
+    if holds_floats(value):
+        return
+    dtype = getattr(value, "dtype", None)
+    if isinstance(value, bool | int | np.bool_ | np.integer):
+        what = "a boolean" if isinstance(value, bool | np.bool_) else "an integer"
+        raise _not_active(source, name, what, "a float (`3.0`, not `3`)", Code.INTEGER_ARGUMENT)
+    if dtype is not None and getattr(dtype, "kind", "") in "biu":
+        rewrite = f"an array of floats: `{name}.astype(float)`, or `3.0` for `3` where it is made"
+        raise _not_active(source, name, f"an array of {dtype}", rewrite, Code.INTEGER_ARGUMENT)
+    if members(value) is None and hasattr(value, "__dict__") and not callable(value):
+        what = f"an instance of `{type(value).__name__}`, which is no dataclass"
+        raise _not_active(source, name, what, "its arrays, or make the class a dataclass")
+    inside = "holds no floating-point numbers" if members(value) else f"of type {type(value).__name__}"
+    raise _not_active(source, name, inside, "an array or number of a float dtype")
+
+
+def _not_active(
+    source: Source, name: str, what: str, rewrite: str, code: Code = Code.NOT_DIFFERENTIABLE_ARGUMENT
+) -> AdjoinError:
+    verb = "" if what.startswith("holds") else "is "
+    reason = f"a gradient with respect to `{name}` is asked for, but `{name}` {verb}{what}"
+    return AdjoinError(code, reason, where=source.where(), rewrite=f"pass {rewrite}, or name other arguments")
+
+
+# -- what comes back ---------------------------------------------------------------------------------
+
+
+def _finished(
+    variant: Variant, gradients: tuple[Any, ...], values: tuple[Any, ...], free: dict[str, Any]
+) -> Any:
+    """Gradients in the form of their arguments, with memory of their own."""
+    done: list[Any] = []
+    for number, index in enumerate(variant.wrt):
+        gradient, like = gradients[number], values[index]
+        if type(gradient) is np.ndarray:
+            if (
+                type(like) is np.ndarray
+                and gradient.base is None
+                and gradient.shape == like.shape
+                and gradient.dtype == like.dtype
+                and getrefcount(gradient) == _ALONE
+            ):
+                done.append(gradient)
+                continue
+        elif type(gradient) is float and type(like) is float:
+            done.append(gradient)
+            continue
+        done.append(Apart((*values, *free.values(), *done))(conform(gradient, like)))
+    return done[0] if variant.single else tuple(done)
+
+
+def _references() -> int:
+    """What `getrefcount` says of an array that nothing refers to but a tuple and a name, as above."""
+    arrays = (np.empty(0),)
+    for number in (0,):
+        array = arrays[number]
+        if type(array) is np.ndarray:
+            return getrefcount(array)
+    raise AssertionError
+
+
+#: An array with that many references, whose memory is its own, is known to nobody else.
+_ALONE = _references()
+
+
+def _seed(seed: Any, value: Any) -> Any:
+    """A seed in the types of the value that it belongs to."""
+    if type(value) is float and isinstance(seed, int | float):
+        return float(seed)
+    if not same_form(value, seed):
+        raise _bad_seed(f"the value has the form {_form(value)}, the seed {_form(seed)}")
+    return mapped(lambda v, s: _seed_leaf(s, v) if number_like(v) else s, value, seed)
+
+
+def _seed_leaf(seed: Any, value: Any) -> Any:
+    if hasattr(seed, "shape") and not isinstance(seed, np.ndarray | np.generic):
+        return seed  # another array module's
+    dtype = np.asarray(value).dtype
+    if np.asarray(seed).dtype.kind not in "biufcO" or (np.iscomplexobj(seed) and dtype.kind == "f"):
+        raise _bad_seed(f"the value is of {dtype}, the seed of {np.asarray(seed).dtype}")
+    if isinstance(value, np.ndarray):
+        return np.asarray(seed, dtype)
+    number = np.asarray(seed)[()]
+    return type(value)(number) if isinstance(value, np.generic | float | complex) else number
+
+
+def _bad_seed(reason: str) -> AdjoinError:
+    return AdjoinError(Code.BAD_SEED, reason, rewrite="give a seed like the value; `np.ones_like` for arrays")
+
+
+def _form(value: Any) -> str:
+    if members(value) is None:
+        return str(np.shape(value)) if number_like(value) or isinstance(value, int) else type(value).__name__
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key!r}: {_form(v)}" for key, v in value.items()) + "}"
+    return f"{type(value).__name__}[{', '.join(map(_form, members(value) or ()))}]"
