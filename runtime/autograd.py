@@ -26,9 +26,9 @@ from .base import TensorBase, make
 from .checkpointing import checkpoint as checkpoint
 from .errors import DtypeError, GraphError, ShapeError
 from .function import Function as Function
-from .graph import Node, Wanted, sweep
 from .gradcheck import gradcheck as gradcheck
 from .gradcheck import gradgradcheck as gradgradcheck
+from .graph import Node, Wanted, sweep
 from .modes import enable_grad as enable_grad
 from .modes import inference_mode as inference_mode
 from .modes import no_grad as no_grad
@@ -101,7 +101,7 @@ def backward(
     seeds = _seeds(roots, grad_tensors, "grad_tensors", create_graph)
     if create_graph:
         warnings.warn(
-            "backward() with create_graph=True makes each .grad refer to the graph, which refers to the leaf: "
+            "backward() with create_graph=True makes .grad refer to the graph, and that to the leaf: "
             "use grad(), or set .grad to None afterwards, to free the memory",
             UserWarning,
             stacklevel=3 if isinstance(tensors, TensorBase) else 2,
@@ -152,7 +152,9 @@ def grad(
         if not variable.requires_grad:  # type: ignore[attr-defined]
             raise GraphError(f"input {i} does not require grad")
     if is_grads_batched:
-        return _batched(roots, variables, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads)
+        return _batched(
+            roots, variables, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads
+        )
     seeds = _seeds(roots, grad_outputs, "grad_outputs", create_graph)
     places = [_place(root) for root in roots]
     wanted = Wanted(variables, [place[0] for place in places])
@@ -167,7 +169,8 @@ def grad(
                 continue
             if not allow_unused:
                 raise GraphError(
-                    f"input {i} was not used in the graph of the outputs; pass allow_unused=True to get None for it"
+                    f"input {i} was not used in the graph of the outputs; "
+                    "pass allow_unused=True to get None for it"
                 )
         elif not isinstance(value, TensorBase):
             value = make(type(variable), _own(value, results, found))
@@ -197,7 +200,11 @@ def _seeds(roots: Sequence[Any], given: Any, what: str, create_graph: bool) -> l
     if given is None:
         gradients: list[Any] = [None] * len(roots)
     else:
-        gradients = [given] if isinstance(given, TensorBase) or len(roots) == 1 and not _is_sequence(given) else given
+        gradients = (
+            [given]
+            if isinstance(given, TensorBase) or (len(roots) == 1 and not _is_sequence(given))
+            else given
+        )
         gradients = list(gradients)
     if len(gradients) != len(roots):
         raise GraphError(f"{len(roots)} tensors, but {len(gradients)} {what}")
@@ -219,22 +226,25 @@ def _seed(root: Any, gradient: Any, i: int) -> Any:
     if gradient is None:
         if root.size != 1:
             raise GraphError(
-                f"grad can be implicitly created only for scalar outputs, not for shape {root.shape} (tensor {i}): "
-                "pass a gradient of that shape"
+                f"grad can be implicitly created only for scalar outputs, not for shape {root.shape} "
+                f"(tensor {i}): pass a gradient of that shape"
             )
         if root.dtype.kind == "c":
-            raise GraphError(f"grad can be implicitly created only for real scalar outputs, not for {root.dtype}")
+            raise GraphError(
+                f"grad can be implicitly created only for real scalar outputs, not for {root.dtype}"
+            )
         return make(type(root), np.ones_like(root._array))
     if not isinstance(gradient, TensorBase):
         raise DtypeError(f"gradient {i} is a {type(gradient).__name__}; pass a Tensor or None")
-    array = gradient._array
+    given: Any = gradient
+    array = given._array
     if array.shape != root.shape:
         raise ShapeError(f"gradient {i} has shape {array.shape}, but its tensor has shape {root.shape}")
     if array.dtype.kind == "c" and root.dtype.kind != "c":
         raise DtypeError(f"gradient {i} is complex ({array.dtype}), but its tensor is real ({root.dtype})")
     if array.dtype.kind not in "fc":
         raise DtypeError(f"gradient {i} is of {array.dtype}, but its tensor is of {root.dtype}")
-    return gradient if array.dtype == root.dtype else gradient.astype(root.dtype)  # type: ignore[attr-defined]
+    return given if array.dtype == root.dtype else given.astype(root.dtype)
 
 
 def _run(
@@ -270,7 +280,7 @@ def _batched(
     """One sweep for each gradient of the batch; the results are stacked."""
     from .functions import stack
 
-    batches = [grad_outputs] if isinstance(grad_outputs, TensorBase) else list(grad_outputs or ())
+    batches: list[Any] = [grad_outputs] if isinstance(grad_outputs, TensorBase) else list(grad_outputs or ())
     if len(batches) != len(roots):
         raise GraphError(f"{len(roots)} tensors, but {len(batches)} grad_outputs")
     count = len(batches[0])

@@ -36,7 +36,7 @@ class TensorBase:
         _rare: a `Rare` with what few tensors have, or None.
     """
 
-    __slots__ = ("__weakref__", "_array", "_node", "_nr", "_rare", "_requires", "_counter", "_view")
+    __slots__ = ("__weakref__", "_array", "_counter", "_node", "_nr", "_rare", "_requires", "_view")
 
     _array: Any
     _requires: bool

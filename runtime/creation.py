@@ -90,13 +90,17 @@ def empty(*size: Any, dtype: Any = None, requires_grad: bool = False, device: An
     return _placed(np.empty(_shape(size), dtype or np.float64), requires_grad, device)
 
 
-def full(size: Any, fill_value: Any, dtype: Any = None, requires_grad: bool = False, device: Any = None) -> Tensor:
+def full(
+    size: Any, fill_value: Any, dtype: Any = None, requires_grad: bool = False, device: Any = None
+) -> Tensor:
     """One value everywhere."""
     value = fill_value.item() if isinstance(fill_value, TensorBase) else fill_value  # type: ignore[attr-defined]
     return _placed(np.full(size, value, dtype), requires_grad, device)
 
 
-def eye(n: int, m: int | None = None, dtype: Any = None, requires_grad: bool = False, device: Any = None) -> Tensor:
+def eye(
+    n: int, m: int | None = None, dtype: Any = None, requires_grad: bool = False, device: Any = None
+) -> Tensor:
     """Ones on the diagonal."""
     return _placed(np.eye(n, m, dtype=dtype or np.float64), requires_grad, device)
 
@@ -157,7 +161,9 @@ def empty_like(other: Any, dtype: Any = None, requires_grad: bool = False) -> Te
 
 def full_like(other: Any, fill_value: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """One value in the shape and dtype of another tensor."""
-    return _like(lambda array, dtype: np.full_like(array, fill_value, dtype=dtype), other, dtype, requires_grad)
+    return _like(
+        lambda array, dtype: np.full_like(array, fill_value, dtype=dtype), other, dtype, requires_grad
+    )
 
 
 def rand_like(other: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:

@@ -28,11 +28,11 @@ from typing import Any
 
 import numpy as np
 
-from .base import TensorBase, make
+from .base import Packed, TensorBase, make
 from .errors import DtypeError, GraphError, ShapeError
 from .graph import MultiNode, Node, next_number
 from .modes import enable_grad, no_grad, state
-from .record import Packed, Plan, _mark_place
+from .record import Plan, mark_place
 from .support import unbroadcast
 
 __all__ = ["Function", "once_differentiable"]
@@ -83,8 +83,8 @@ class Context:
                 tensor = tensor.value()
             elif tensor is not None and version is not None and tensor._counter[0] != version:
                 raise GraphError(
-                    f"{self._name} needs a saved tensor of shape {tensor.shape} as it was, but it has been changed "
-                    f"in place: it is at version {tensor._counter[0]}, expected version {version}"
+                    f"{self._name} needs a saved tensor of shape {tensor.shape} as it was, but it has been "
+                    f"changed in place: it is at version {tensor._counter[0]}, expected version {version}"
                 )
             found.append(tensor)
         return tuple(found)
@@ -172,7 +172,7 @@ class Function:
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run `forward` on the arguments and record the node."""
         tensors = [a for a in args if isinstance(a, TensorBase)]
-        needs = tuple(isinstance(a, TensorBase) and a.requires_grad for a in args)  # type: ignore[attr-defined]
+        needs = tuple(_wants(a) for a in args)
         ctx = Context(needs)
         ctx._name = f"{cls.__name__}Backward"
         before = [(t._node, t._nr, t._requires) for t in tensors]
@@ -189,7 +189,7 @@ class Function:
             if not isinstance(result, TensorBase) and (single or result is not None):
                 if single or hasattr(result, "dtype"):
                     raise DtypeError(
-                        f"{cls.__name__}.forward returned {type(result).__name__} as result {i}; expected a Tensor"
+                        f"{cls.__name__}.forward returned {type(result).__name__} as result {i}, not a Tensor"
                     )
         results = [_fresh(r, tensors, ctx) for r in results]
         if recorded:
@@ -197,6 +197,10 @@ class Function:
         else:
             ctx._saved = ()
         return results[0] if single else type(returned)(results)
+
+
+def _wants(value: Any) -> bool:
+    return isinstance(value, TensorBase) and bool(value.requires_grad)  # type: ignore[attr-defined]
 
 
 def _fresh(result: Any, tensors: Sequence[Any], ctx: Context) -> Any:
@@ -220,15 +224,18 @@ def _attach(
     """Make the node of one call of a Function, and attach the results to it."""
     for dirty in ctx._dirty:
         if dirty._requires and dirty._node is None:
-            raise GraphError(f"{cls.__name__}: a leaf that requires grad cannot be changed in place (mark_dirty)")
+            raise GraphError(
+                f"{cls.__name__}: a leaf that requires grad cannot be changed in place (mark_dirty)"
+            )
         if not any(dirty is r for r in results):
             raise GraphError(f"{cls.__name__}: a tensor given to mark_dirty must be among the results")
-    arrays = [r._array if isinstance(r, TensorBase) else None for r in results]
+    arrays: list[Any] = [r._array if isinstance(r, TensorBase) else None for r in results]
     node: Any = FunctionNode() if len(results) == 1 else FunctionMultiNode()
     index = {id(t): place for t, place in zip(tensors, before, strict=True)}
     leads = [(a, *index[id(a)]) for a, need in zip(args, needs, strict=True) if need]
     node.function, node.ctx = cls, ctx
-    node.plan = _plan(cls, tuple(needs))
+    key: Any = cls
+    node.plan = _plan(key, tuple(needs))
     node.edges = tuple(t if made is None else made for t, made, _, _ in leads)
     node.indices = tuple(nr for _, _, nr, _ in leads)
     node.metas = tuple((np.shape(t._array), t._array.dtype) for t, _, _, _ in leads)
@@ -244,7 +251,7 @@ def _attach(
     for saved in ctx._saved or ():
         if isinstance(saved, _Result):
             saved.node_of = reference
-    _mark_place(node)
+    mark_place(node)
     for i, result in enumerate(results):
         if isinstance(result, TensorBase) and result._array.dtype.kind in "fc":
             if not any(result is constant for constant in ctx._constant):
@@ -252,7 +259,7 @@ def _attach(
 
 
 @functools.cache
-def _plan(cls: type[Function], needs: tuple[bool, ...]) -> Plan:
+def _plan(cls: Any, needs: tuple[bool, ...]) -> Plan:
     plan = Plan.__new__(Plan)
     plan.name = f"{cls.__name__}Backward"
     plan.saves = True
@@ -291,7 +298,9 @@ class FunctionNode(Node):
         name, needs = self.name(), self.ctx.needs_input_grad
         extra = returned[len(needs) :]
         if len(returned) < len(needs) or any(value is not None for value in extra):
-            raise GraphError(f"{name} returned {len(returned)} gradients, expected {len(needs)}, one an argument")
+            raise GraphError(
+                f"{name} returned {len(returned)} gradients, expected {len(needs)}, one an argument"
+            )
         found: list[Any] = []
         for i, (value, need) in enumerate(zip(returned, needs, strict=False)):
             if not need:
@@ -300,14 +309,16 @@ class FunctionNode(Node):
                 found.append(None)
                 continue
             if not isinstance(value, TensorBase):
-                raise DtypeError(f"{name} returned {type(value).__name__} as gradient {i}; expected a Tensor or None")
+                raise DtypeError(
+                    f"{name} returned {type(value).__name__} as gradient {i}; expected a Tensor or None"
+                )
             shape, dtype = self.metas[len(found)]
             if np.shape(value._array) != shape:
                 value = self._summed(value, shape, i)
             if value._array.dtype != dtype:
                 if value._array.dtype.kind == "c" and dtype.kind != "c":
-                    value = value.real  # type: ignore[attr-defined]
-                value = value.astype(dtype)  # type: ignore[attr-defined]
+                    value = value.real
+                value = value.astype(dtype)
             found.append(value if cls is not None else value._array)
         return found
 

@@ -60,9 +60,7 @@ def jacobian(
                     column.append(value)
             rows.append(
                 tuple(
-                    stack(column).reshape(out.shape + v.shape)
-                    if column
-                    else _zeros(v, out.shape + v.shape)
+                    stack(column).reshape(out.shape + v.shape) if column else _zeros(v, out.shape + v.shape)
                     for column, v in zip(columns, variables, strict=True)
                 )
             )
@@ -124,14 +122,18 @@ def jvp(
         variables, _ = _inputs(inputs, create_graph)
         outputs, single_out = _outputs(func(*variables), "jvp")
         tangents = _vector(v, variables, "jvp", "input")
-        cotangents = [make(type(out), np.ones_like(out._array)).requires_grad_() for out in outputs]  # type: ignore[attr-defined]
+        cotangents = [make(type(out), np.ones_like(out._array)).requires_grad_() for out in outputs]
         back = _products(grad, outputs, variables, cotangents, True, strict)
         linked = [(b, t) for b, t in zip(back, tangents, strict=True) if b.requires_grad]
         if not linked:
             pushed = [_zeros(out, out.shape) for out in outputs]
         else:
             found = grad(
-                [b for b, _ in linked], cotangents, [t for _, t in linked], create_graph=create_graph, allow_unused=True
+                [b for b, _ in linked],
+                cotangents,
+                [t for _, t in linked],
+                create_graph=create_graph,
+                allow_unused=True,
             )
             pushed = [_zeros(o, o.shape) if f is None else f for f, o in zip(found, outputs, strict=True)]
     return _plain(outputs, single_out, create_graph), _plain(pushed, single_out, create_graph)
@@ -207,12 +209,14 @@ def _vector(v: Any, like: list[Any], what: str, which: str) -> list[Any]:
         if len(like) == 1 and like[0].size == 1:
             return [make(type(like[0]), np.ones_like(like[0]._array))]
         raise ShapeError(f"{what}: v may be left out only if the {which} has one element")
-    values = [v] if isinstance(v, TensorBase) else list(v)
+    values: list[Any] = [v] if isinstance(v, TensorBase) else list(v)
     if len(values) != len(like):
         raise ShapeError(f"{what}: v has {len(values)} tensors, expected {len(like)}, one an {which}")
     for i, (value, target) in enumerate(zip(values, like, strict=True)):
         if value.shape != target.shape:
-            raise ShapeError(f"{what}: v[{i}] has shape {value.shape}, but {which} {i} has shape {target.shape}")
+            raise ShapeError(
+                f"{what}: v[{i}] has shape {value.shape}, but {which} {i} has shape {target.shape}"
+            )
     return values
 
 

@@ -13,7 +13,6 @@ written in terms of others.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -235,7 +234,6 @@ _TRANSLATED = {"dim": "axis", "keepdim": "keepdims", "dims": "axis"}
 def _numpy(function: Callable[..., Any], name: str | None = None) -> Callable[..., Any]:
     """A NumPy function that records, with either library's option names."""
 
-    @functools.wraps(function, assigned=("__name__", "__doc__"), updated=())
     def operation(*args: Any, **kwargs: Any) -> Any:
         if kwargs:
             kwargs = {_TRANSLATED.get(key, key): value for key, value in kwargs.items()}
@@ -244,9 +242,14 @@ def _numpy(function: Callable[..., Any], name: str | None = None) -> Callable[..
             unwrapped(value, found)
         if not found and args:
             first = args[0]
-            args = ([tensor(part) for part in first] if isinstance(first, list | tuple) else tensor(first), *args[1:])
+            args = (
+                [tensor(part) for part in first] if isinstance(first, list | tuple) else tensor(first),
+                *args[1:],
+            )
         return record(function, args, kwargs, name)
 
+    operation.__name__ = operation.__qualname__ = function.__name__.strip("_")
+    operation.__doc__ = f"``np.{operation.__name__}`` of tensors, recorded."
     return operation
 
 
@@ -501,7 +504,9 @@ def gelu(x: Any) -> Any:
     return 0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))
 
 
-def logsumexp(x: Any, axis: Any = None, keepdims: bool = False, *, dim: Any = None, keepdim: bool = False) -> Any:
+def logsumexp(
+    x: Any, axis: Any = None, keepdims: bool = False, *, dim: Any = None, keepdim: bool = False
+) -> Any:
     """The logarithm of the sum of exponentials, without overflow."""
     axis = axis if dim is None else dim
     x = _tensor(x)

@@ -54,7 +54,9 @@ def gradcheck(
     for i in checked:
         if variables[i].dtype not in (np.dtype(np.float64), np.dtype(np.complex128)):
             warnings.warn(
-                f"input {i} is of {variables[i].dtype}: differences need double precision", UserWarning, stacklevel=2
+                f"input {i} is of {variables[i].dtype}: differences need double precision",
+                UserWarning,
+                stacklevel=2,
             )
     try:
         _compare(func, variables, checked, eps, atol, rtol)
@@ -135,8 +137,10 @@ def _compare(
             numerical = _differences(func, variables, i, k, eps)
             analytical = np.zeros(numerical.shape)
             for row, seed in enumerate(_units(out)):
-                (g,) = (None,) if not out.requires_grad else grad(
-                    out, variables[i], seed, retain_graph=True, allow_unused=True
+                (g,) = (
+                    (None,)
+                    if not out.requires_grad
+                    else grad(out, variables[i], seed, retain_graph=True, allow_unused=True)
                 )
                 if g is not None:
                     if g.shape != variables[i].shape or g.dtype != variables[i].dtype:

@@ -168,7 +168,7 @@ class Node:
         plan = self.plan
         if saved is None:
             raise GraphError(_FREED.format(name=plan.name))
-        out, arguments, options = saved
+        out, arguments, _ = saved
         if self.out_version is not None and self.out_version[0][0] != self.out_version[1]:
             raise self._changed(np.shape(out), self.out_version[0][0], self.out_version[1], "its result")
         if cls is not None or not plan.simple:
@@ -182,6 +182,7 @@ class Node:
             else:
                 values.append(value._array)
         edges = self.edges
+        adjoints: Sequence[Any]
         if g.dtype.kind == "c" and plan.conjugates:
             adjoints = [conj(a) for a in plan.template(conj(g), out, *values)]
         elif plan.safe is not None and not g.all():
@@ -239,10 +240,11 @@ class Node:
             template = plan.recorded_template()
             out = self._result_again(out, cls)
         around = conj if plan.conjugates else _same
-        g = around(g)
+        g = around(tuple(g) if self.multiple else g)
         if plan.safe is not None and not self.multiple:
             values, out = self._steered(g, out, values, options or {})
-        adjoints = template(g, out, *values, **(options or {}))
+        named = {name: self._value(value, found, cls) for name, value in (options or {}).items()}
+        adjoints = template(g, out, *values, **named)
         flat: list[Any] = []
         for k, adjoint in enumerate(adjoints):
             pick = None if self.picks is None else self.picks[k]
@@ -309,6 +311,8 @@ class Node:
         return self._one_again(out, 0, cls)
 
     def _one_again(self, array: Any, index: int, cls: type[Any]) -> Any:
+        if not hasattr(array, "dtype"):
+            return array
         tensor = make(cls, array)
         if array.dtype.kind in "fc":
             tensor._node, tensor._nr, tensor._requires = self, index, True
@@ -321,8 +325,8 @@ class Node:
 
     def _changed(self, shape: Any, found: int, expected: int, what: str) -> GraphError:
         return GraphError(
-            f"{self.name()} needs {what}, of shape {tuple(shape)}, as it was, but it has been changed in place: "
-            f"it is at version {found}, expected version {expected}. Change a copy instead (clone())"
+            f"{self.name()} needs {what}, of shape {tuple(shape)}, as it was, but it has been changed in "
+            f"place: it is at version {found}, expected version {expected}. Change a copy instead (clone())"
         )
 
 
@@ -378,7 +382,9 @@ def _holds_arrays(value: Any) -> bool:
         return any(_holds_arrays(part) for part in value)
     if isinstance(value, dict):
         return any(_holds_arrays(part) for part in value.values())
-    return hasattr(value, "nbytes") and any(getattr(value, "strides", ())) or isinstance(value, TensorBase | Packed)
+    return (hasattr(value, "nbytes") and any(getattr(value, "strides", ()))) or isinstance(
+        value, TensorBase | Packed
+    )
 
 
 def _steer(value: Any, mask: Any, safe: Any) -> Any:
@@ -648,7 +654,7 @@ def _finish(
     accumulate: bool,
     graph: bool,
 ) -> dict[tuple[int, int], Any]:
-    """Run the hooks of leaves, then add every gradient to its ``.grad``: all of them or, on an error, none."""
+    """Run the hooks of leaves, then add every gradient to its ``.grad``: all, or on an error none."""
     arrived: list[tuple[TensorBase, Any]] = []
     for entry in leaves.values():
         leaf = entry[0]

@@ -21,7 +21,13 @@ from .errors import GraphError
 from .graph import Handle, Node
 from .modes import Context
 
-__all__ = ["Node", "disable_saved_tensors_hooks", "register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks"]
+__all__ = [
+    "Node",
+    "disable_saved_tensors_hooks",
+    "register_multi_grad_hook",
+    "save_on_cpu",
+    "saved_tensors_hooks",
+]
 
 
 class saved_tensors_hooks(Context):
@@ -47,9 +53,7 @@ class save_on_cpu(saved_tensors_hooks):
     """Keep saved values in host memory and bring them back when they are needed."""
 
     def __init__(self) -> None:
-        super().__init__(
-            lambda tensor: (tensor.device, tensor.cpu()), lambda packed: packed[1].to(packed[0])
-        )
+        super().__init__(lambda tensor: (tensor.device, tensor.cpu()), lambda packed: packed[1].to(packed[0]))
 
 
 class _Several:
@@ -69,7 +73,9 @@ class _Several:
         self.remove()
 
 
-def register_multi_grad_hook(tensors: Sequence[Any], hook: Callable[[Any], None], *, mode: str = "all") -> _Several:
+def register_multi_grad_hook(
+    tensors: Sequence[Any], hook: Callable[[Any], None], *, mode: str = "all"
+) -> _Several:
     """Call `hook` when the gradients of several tensors are known.
 
     Args:

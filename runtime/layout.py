@@ -12,6 +12,7 @@ a few times. Nothing recurses.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 __all__ = ["Placed", "place"]
 
@@ -88,7 +89,7 @@ class _Cells:
                 chain.append(len(self.widths))
                 self.widths.append(8.0)
             chain.append(b)
-            self.links.extend(zip(chain, chain[1:], strict=False))
+            self.links.extend(pairwise(chain))
             self.bends[a, b] = chain[1:-1]
         self.above: list[list[int]] = [[] for _ in self.widths]
         self.below: list[list[int]] = [[] for _ in self.widths]

@@ -18,7 +18,7 @@ import inspect
 import threading
 from collections.abc import Callable, Generator
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 __all__ = [
     "enable_grad",
@@ -127,7 +127,7 @@ def _stepped(generator: Generator[Any, Any, Any], settings: dict[str, Any]) -> G
 class _Switch(Context):
     """A context without arguments, so that a bare ``@no_grad`` works as ``@no_grad()`` does."""
 
-    _value: dict[str, Any]
+    _value: ClassVar[dict[str, Any]]
 
     def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
         self = super().__new__(cls)
@@ -148,7 +148,7 @@ class no_grad(_Switch):
     False
     """
 
-    _value = {"grad": False}
+    _value: ClassVar[dict[str, Any]] = {"grad": False}
 
 
 class enable_grad(_Switch):
@@ -159,7 +159,7 @@ class enable_grad(_Switch):
     True
     """
 
-    _value = {"grad": True, "inference": False}
+    _value: ClassVar[dict[str, Any]] = {"grad": True, "inference": False}
 
 
 class set_grad_enabled(Context):

@@ -1,7 +1,7 @@
 """The names of `adjoin.runtime`, for people: `tensor`, `no_grad`, `exp`, `autograd`, `optim`, ...
 
-In: nothing. Out: everything that the eager library offers, in one place; `adjoin.runtime` finds its attributes
-here.
+In: nothing. Out: everything that the eager library offers, in one place; `adjoin.runtime` finds its
+attributes here.
 """
 
 from __future__ import annotations
@@ -45,8 +45,82 @@ from .modes import (
     no_grad,
     set_grad_enabled,
 )
+from .bridge import lift
 from .picture import Picture, draw
 from .tensors import Tensor, tensor
+
+__all__ = [
+    *functions.__all__,
+    "Device",
+    "DeviceError",
+    "DtypeError",
+    "Function",
+    "GraphError",
+    "OutOfRange",
+    "Picture",
+    "ShapeError",
+    "Tensor",
+    "arange",
+    "as_tensor",
+    "autograd",
+    "backward",
+    "bool",
+    "cdouble",
+    "cfloat",
+    "checkpoint",
+    "complex64",
+    "complex128",
+    "cuda",
+    "double",
+    "draw",
+    "e",
+    "empty",
+    "empty_like",
+    "enable_grad",
+    "eye",
+    "float",
+    "float16",
+    "float32",
+    "float64",
+    "from_numpy",
+    "full",
+    "full_like",
+    "grad",
+    "half",
+    "inf",
+    "inference_mode",
+    "int",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "is_grad_enabled",
+    "is_inference_mode_enabled",
+    "is_tensor",
+    "lift",
+    "linspace",
+    "long",
+    "manual_seed",
+    "nan",
+    "newaxis",
+    "no_grad",
+    "once_differentiable",
+    "ones",
+    "ones_like",
+    "optim",
+    "pi",
+    "rand",
+    "rand_like",
+    "randint",
+    "randn",
+    "randn_like",
+    "set_grad_enabled",
+    "short",
+    "tensor",
+    "uint8",
+    "zeros",
+    "zeros_like",
+]
 
 float16, float32, float64 = (_np.dtype(kind) for kind in ("f2", "f4", "f8"))
 complex64, complex128 = (_np.dtype(kind) for kind in ("c8", "c16"))

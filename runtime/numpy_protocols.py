@@ -73,7 +73,11 @@ def array_function(
         return _copyto(*args, **kwargs)
     if function is np.full_like:  # of the first argument, only the shape counts
         kwargs = {"dtype": args[0].dtype, **kwargs}
-        return record(np.full, (np.shape(args[0]), *args[1:]), kwargs) if _tensors(args[1:]) else _filled(self, args, kwargs)
+        return (
+            record(np.full, (np.shape(args[0]), *args[1:]), kwargs)
+            if _tensors(args[1:])
+            else _filled(self, args, kwargs)
+        )
     if function is np.put_along_axis:
         return _put_along_axis(*args, **kwargs)
     if function in (np.array_repr, np.array_str, np.array2string):

@@ -1,19 +1,17 @@
 """Pictures of a recorded graph: SVG with a layout of its own, or the text of DOT or Mermaid.
 
-In: one or several tensors. Out: a `Picture`, which notebooks show by themselves. Leaves have their name, shape
-and dtype; operations the source line that made them, the shape of the result, and what they keep for backward.
-Operations that one line made many times, as in a loop, are drawn once, with their number. Large graphs are
-cut off, not refused.
+In: one or several tensors. Out: a `Picture`, which notebooks show by themselves. Leaves have their name,
+shape and dtype; operations the source line that made them, the shape of the result, and what they keep for
+backward. Operations that one line made many times, as in a loop, are drawn once, with their number. Large
+graphs are cut off, not refused.
 
     >>> from adjoin.runtime import tensor
     >>> x = tensor(2.0, requires_grad=True)
-    >>> print(draw(x * x, names={"x": x}).mermaid())
-    graph TD
+    >>> picture = draw(x * x, names={"x": x})
+    >>> picture
+    <Picture of 3 boxes and 2 edges>
+    >>> print(picture.mermaid().splitlines()[1])
       n0["x<br/>() float64<br/>requires grad"]
-      n1["Mul<br/>() float64<br/>keeps x, y"]
-      n2["result<br/>() float64"]
-      n0 -->|2| n1
-      n1 --> n2
 """
 
 from __future__ import annotations
@@ -23,6 +21,7 @@ import linecache
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from types import CodeType
 from typing import Any
 
@@ -173,7 +172,9 @@ class _Builder:
             where.update((id(node), 0) for nodes in left_out for node in nodes)
         leaves: dict[int, int] = {}
         for nodes in kept:
-            operands = [edge for node in nodes[: _REPEATS + 1] for edge in node.edges if not isinstance(edge, Node)]
+            operands = [
+                edge for node in nodes[: _REPEATS + 1] for edge in node.edges if not isinstance(edge, Node)
+            ]
             for leaf in operands:
                 if id(leaf) not in leaves and len(leaves) < self.most:
                     leaves[id(leaf)] = len(boxes)
@@ -192,7 +193,12 @@ class _Builder:
         return Picture(boxes, edges)
 
     def _edges_of(
-        self, node: Node, where: Mapping[int, int], leaves: Mapping[int, int], edges: dict[Any, int], count: int
+        self,
+        node: Node,
+        where: Mapping[int, int],
+        leaves: Mapping[int, int],
+        edges: dict[Any, int],
+        count: int,
     ) -> None:
         box = where[id(node)]
         for edge in node.edges:
@@ -288,9 +294,10 @@ def _svg(picture: Picture, placed: Placed) -> str:
     """The text of the SVG; edges first, so that boxes cover their ends."""
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{placed.width:.0f}" height="{placed.height:.0f}" '
-        f'viewBox="0 0 {placed.width:.0f} {placed.height:.0f}" font-family="DejaVu Sans Mono, Menlo, Consolas, '
-        f'monospace" font-size="{_FONT}">',
-        '<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
+        f'viewBox="0 0 {placed.width:.0f} {placed.height:.0f}" font-family="DejaVu Sans Mono, Menlo, '
+        f'Consolas, monospace" font-size="{_FONT}">',
+        '<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" '
+        'orient="auto">'
         '<path d="M0,0 L8,4 L0,8 z" fill="#777777"/></marker></defs>',
         f'<rect width="{placed.width:.0f}" height="{placed.height:.0f}" fill="#ffffff"/>',
     ]
@@ -309,7 +316,7 @@ def _edge(points: Sequence[tuple[float, float]], backwards: bool) -> str:
     """A smooth line through points, vertical at each."""
     x, y = points[0]
     path = [f"M{x:.1f},{y:.1f}"]
-    for (x0, y0), (x1, y1) in zip(points, points[1:], strict=False):
+    for (x0, y0), (x1, y1) in pairwise(points):
         middle = (y0 + y1) / 2
         path.append(f"C{x0:.1f},{middle:.1f} {x1:.1f},{middle:.1f} {x1:.1f},{y1:.1f}")
     dashes = ' stroke-dasharray="4 3"' if backwards else ""

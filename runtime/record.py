@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from . import rules
+from . import rules as rules  # importing it fills the table
 from .base import Packed, Spec, TensorBase, View, hollow, make
 from .errors import DeviceError, DtypeError, GraphError, OutOfRange, ShapeError
 from .graph import MultiNode, Node, extra, next_number
@@ -33,8 +33,6 @@ from .rule import NoRule, Rule, _cut, _parsed, lookup
 from .saving import shape_only_in
 
 __all__ = ["Plan", "binary", "call", "plan_for", "record", "unary"]
-
-rules.__name__  # the table is filled by importing it
 
 _new = object.__new__
 _frame = sys._getframe
@@ -202,7 +200,7 @@ def unary(
             node.versions = (None,)
         frame = _frame(1)
         if frame.f_globals.get("__package__") == _PACKAGE:
-            _mark_place(node)
+            mark_place(node)
         else:
             node.code = frame.f_code
             node.lasti = frame.f_lasti
@@ -237,6 +235,7 @@ def binary(
         for plan in (both, left, right)
     }
     both_keeps, left_keeps, right_keeps = keeps[both], keeps[left], keeps[right]
+    asks_shapes = bool(both.shapes or left.shapes or right.shapes)
 
     def operation(x: Any, y: Any) -> Any:
         cls = x.__class__
@@ -318,23 +317,21 @@ def binary(
                 y_version = y._counter[0]
         except TypeError:
             raise _inference(name) from None
+        if asks_shapes:
+            saved_x = x if keeps_x else hollow(x._array)
+            saved_y = y if keeps_y else hollow(b) if hasattr(b, "dtype") else b
+        else:
+            saved_x = x if keeps_x else None
+            saved_y = y if keeps_y else None
         if swap:
-            node.saved = (
-                array if keeps_out else None,
-                (y if keeps_y else None, x if keeps_x else None),
-                None,
-            )
+            node.saved = (array if keeps_out else None, (saved_y, saved_x), None)
             node.versions = (y_version, x_version)
         else:
-            node.saved = (
-                array if keeps_out else None,
-                (x if keeps_x else None, y if keeps_y else None),
-                None,
-            )
+            node.saved = (array if keeps_out else None, (saved_x, saved_y), None)
             node.versions = (x_version, y_version)
         frame = _frame(1)
         if frame.f_globals.get("__package__") == _PACKAGE:
-            _mark_place(node)
+            mark_place(node)
         else:
             node.code = frame.f_code
             node.lasti = frame.f_lasti
@@ -398,7 +395,7 @@ def viewing(
         node.versions = (None, None)
         frame = _frame(2)
         if frame.f_globals.get("__package__") == _PACKAGE:
-            _mark_place(node)
+            mark_place(node)
         else:
             node.code = frame.f_code
             node.lasti = frame.f_lasti
@@ -467,7 +464,12 @@ def record(
 
 
 def _note_view(
-    rule: Rule, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], result: Any, found: Any
+    rule: Rule,
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    result: Any,
+    found: Any,
 ) -> None:
     """Link a result to the operand whose memory it shows: the first one, or, for a few calls, another."""
     if rule.view and isinstance(args[0], TensorBase):
@@ -554,15 +556,15 @@ def node_for(
     node = _new(MultiNode if multiple else Node)
     node.plan = plan
     node.edges = tuple([t if t._node is None else t._node for t in leads])
-    node.indices = tuple([t._nr for t in leads]) if any([t._nr for t in leads]) else None
+    node.indices = tuple([t._nr for t in leads]) if any(t._nr for t in leads) else None
     node.seq = next_number()
     node.picks = tuple(picks) if nested else None
     node.more = None
-    node.shape = tuple(np.shape(part) for part in out) if multiple else out.shape
+    node.shape = tuple(getattr(part, "shape", None) for part in out) if multiple else out.shape
     node.dtype = tuple(getattr(part, "dtype", None) for part in out) if multiple else out.dtype
     result = _attached(out, node, cls) if into is None else into
     _save(node, plan, layout, bound, out, result)
-    _mark_place(node)
+    mark_place(node)
     return node, result
 
 
@@ -633,9 +635,11 @@ def _save(node: Node, plan: Plan, layout: Layout, bound: dict[str, Any], out: An
             arguments.extend(spec_of(value) if name in shapes else None for value in bound[name])
     options: dict[str, Any] | None = None
     for name in layout.named:
-        if name in needs and (value := bound[name]) is not layout.defaults.get(name, node):
-            options = options or {}
-            options[name] = _kept(value, versions, plan)
+        value = bound[name]
+        if value is layout.defaults.get(name, node) or not (name in needs or name in shapes):
+            continue
+        options = options or {}
+        options[name] = _kept(value, versions, plan) if name in needs else spec_of(value)
     node.versions = tuple(versions)
     node.out_version = None
     keeps_out = "out" in needs
@@ -671,7 +675,7 @@ def spec_of(value: Any) -> Any:
     return Spec.of(value) if hasattr(value, "dtype") and hasattr(value, "shape") else value
 
 
-def _mark_place(node: Node) -> None:
+def mark_place(node: Node) -> None:
     """Note which line of the program this is: the innermost one outside this package."""
     frame = _frame(2)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_PACKAGE):
@@ -728,7 +732,7 @@ def link(source: Any, result: Any, function: Callable[..., Any], args: Any, kwar
 def link_one(
     source: TensorBase,
     result: Any,
-    function: Callable[..., Any],
+    function: Any,
     rest: tuple[Any, ...],
     kwargs: dict[str, Any],
     item: int | None = None,
@@ -742,10 +746,9 @@ def link_one(
     if memory is not whole and memory is not whole.base and not np.may_share_memory(array, whole):
         return
     parent = source._view
+    refused = None if parent is None else parent.refused
     if not state.grad:
         refused = "it was made where recording is off (no_grad)"
-    else:
-        refused = None if parent is None else parent.refused
     base = source if parent is None else parent.base
     result._view = View(base, parent, function, rest, kwargs, item, refused)
     result._counter = source._counter
@@ -802,7 +805,11 @@ class _RecordingNumpy:
             if args or kwargs:
                 return value.astype(args[0] if args else kwargs["dtype"])  # type: ignore[attr-defined]
             return value
-        return np.asarray(value, *args, **kwargs)
+        return (
+            _RecordingNumpy.array(value, *args, **kwargs)
+            if isinstance(value, list)
+            else np.asarray(value, *args, **kwargs)
+        )
 
     asanyarray = asarray
 
@@ -826,7 +833,15 @@ class _RecordingNumpy:
     def array(value: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(value, TensorBase):
             return value.clone()  # type: ignore[attr-defined]
+        if isinstance(value, list | tuple) and any(isinstance(part, TensorBase) for part in value):
+            return record(np.array, (value, *args), kwargs)
         return np.array(value, *args, **kwargs)
+
+    @staticmethod
+    def full(shape: Any, fill_value: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(fill_value, TensorBase):
+            return record(np.full, (shape, fill_value, *args), kwargs)
+        return np.full(shape, fill_value, *args, **kwargs)
 
 
 _numpy = _RecordingNumpy()
@@ -914,6 +929,8 @@ def explained(error: Exception, function: Callable[..., Any], arrays: Sequence[A
         return DeviceError(
             f"{name}: arrays of different devices: {kinds}; move one with to(), cuda() or cpu()"
         )
+    if isinstance(error, np.linalg.LinAlgError):
+        return np.linalg.LinAlgError(f"{name}: {error} (shape {shapes})")
     if isinstance(error, IndexError):
         return OutOfRange(f"{error} (shape {shapes})")
     if isinstance(error, ValueError):

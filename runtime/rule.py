@@ -159,7 +159,7 @@ class Rule:
         """
         for name, covered in self.only.items():
             value = values.get(name, covered[0])
-            if isinstance(value, str | int | None) and value not in covered:
+            if (isinstance(value, str | int | None) or callable(value)) and value not in covered:
                 raise NoRule(f"the rule of {self.name} does not cover {name}={value!r}")
 
     def _arguments(self, bound: dict[str, Any]) -> list[Any]:

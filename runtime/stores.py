@@ -147,7 +147,8 @@ def _refuse(x: Any, recording: bool) -> None:
             raise GraphError(f"this view cannot be changed in place while recording: {view.refused}")
     elif x._requires and x._node is None:
         raise GraphError(
-            "a leaf that requires grad cannot be changed in place; do it under no_grad(), or on a copy (clone())"
+            "a leaf that requires grad cannot be changed in place; do it under no_grad(), "
+            "or on a copy (clone())"
         )
 
 
@@ -251,7 +252,8 @@ class CopySlices(Node):
         passed = self.inner.apply(replay(self.calls, g), cls)
         if not self.has_base:
             return passed
-        return [np.where(self.mask, g, 0), *passed]
+        mask: Any = self.mask
+        return [np.where(mask, g, 0), *passed]
 
     def release(self) -> None:
         self.inner.release()

@@ -200,35 +200,70 @@ def kron_b_adjoint(g: Any, a: Any, b: Any) -> Any:
 # -- einsum --------------------------------------------------------------------------------------------
 
 
-def einsum_parts(operands: Any) -> tuple[str, list[int]]:
-    """The subscripts of an `np.einsum` call with explicit result, and the places of its arrays.
+def einsum_letters(lists: Any) -> str:
+    """The subscripts of an `np.einsum` call that gives them as lists of numbers, one for each operand.
 
-    `operands` are the call's: a string and arrays, or arrays each followed by a list of axis numbers. The
-    ellipsis is kept.
-
-    >>> einsum_parts(("ij,jk", np.ones((2, 3)), np.ones((3, 4))))
-    ('ij,jk->ik', [1, 2])
-    >>> einsum_parts((np.ones((2, 3)), [0, 1], [1]))
-    ('AB->B', [0])
+    >>> einsum_letters([[0, 1], [Ellipsis, 1]])
+    'AB,...B'
     """
-    if isinstance(operands[0], str):
-        text = operands[0].replace(" ", "")
-        places = list(range(1, len(operands)))
-    else:
-        places = list(range(0, len(operands) - len(operands) % 2, 2))
-        lists = [operands[i + 1] for i in places]
-        text = ",".join(_letters(axes) for axes in lists)
-        if len(operands) % 2:
-            text += "->" + _letters(operands[-1])
-    if "->" not in text:
-        names = text.replace(",", "").replace("...", "")
-        text += "->" + "..." * ("..." in text) + "".join(sorted(c for c in set(names) if names.count(c) == 1))
-    return text, places
-
-
-def _letters(axes: Any) -> str:
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-    return "".join("..." if axis is Ellipsis else letters[axis] for axis in axes)
+    return ",".join("".join("..." if n is Ellipsis else letters[n] for n in axes) for axes in lists)
+
+
+def einsum_explicit(text: str) -> str:
+    """Subscripts with explicit result, without spaces.
+
+    >>> einsum_explicit("ij, jk"), einsum_explicit("...ij->...ji")
+    ('ij,jk->ik', '...ij->...ji')
+    """
+    text = text.replace(" ", "")
+    if "->" in text:
+        return text
+    names = text.replace(",", "").replace("...", "")
+    once = sorted(c for c in set(names) if names.count(c) == 1)
+    return text + "->" + "..." * ("..." in text) + "".join(once)
+
+
+def einsum_adjoint(g: Any, operands: Any, optimize: Any) -> Any:
+    """The adjoints of the operands of `np.einsum`: a tuple with None for what is a subscript."""
+    if isinstance(operands[0], str):
+        return (None, *einsum_arrays_adjoint(g, einsum_explicit(operands[0]), operands[1:], optimize))
+    arrays, subscripts = einsum_with_letters(operands)
+    parts = einsum_arrays_adjoint(g, subscripts, arrays, optimize)
+    adjoints: list[Any] = [[None] * len(part) if isinstance(part, list) else None for part in operands]
+    adjoints[0 : 2 * len(parts) : 2] = parts
+    return tuple(adjoints)
+
+
+def einsum_with_letters(operands: Any) -> tuple[Any, str]:
+    """The arrays, and the subscripts as text, of an `np.einsum` call that gives these as lists."""
+    count = len(operands) // 2
+    subscripts = einsum_letters(operands[1 : 2 * count : 2])
+    if len(operands) % 2:
+        return operands[0 : 2 * count : 2], subscripts + "->" + einsum_letters(operands[-1:])
+    return operands[0 : 2 * count : 2], einsum_explicit(subscripts)
+
+
+def einsum_arrays_adjoint(g: Any, subscripts: str, arrays: Any, optimize: Any) -> Any:
+    """The adjoints of `arrays` in `np.einsum(subscripts, *arrays)`, subscripts with explicit result."""
+    return [einsum_operand_adjoint(g, subscripts, arrays, i, optimize) for i in range(len(arrays))]
+
+
+def einsum_tangent(dots: Any, operands: Any, optimize: Any) -> Any:
+    """The tangent of `np.einsum`, given those of its operands: a tuple with None where there is none."""
+    if isinstance(operands[0], str):
+        return einsum_arrays_tangent(dots[1:], einsum_explicit(operands[0]), operands[1:], optimize)
+    arrays, subscripts = einsum_with_letters(operands)
+    return einsum_arrays_tangent(dots[0 : 2 * len(arrays) : 2], subscripts, arrays, optimize)
+
+
+def einsum_arrays_tangent(dots: Any, subscripts: str, arrays: Any, optimize: Any) -> Any:
+    """The tangent of `np.einsum(subscripts, *arrays)`."""
+    terms = []
+    for i in range(len(arrays)):
+        if dots[i] is not None:
+            terms.append(np.einsum(subscripts, *arrays[:i], dots[i], *arrays[i + 1 :], optimize=optimize))
+    return sum(terms[1:], terms[0])
 
 
 def einsum_transposed(subscripts: str, i: int) -> str | None:
@@ -249,35 +284,14 @@ def einsum_transposed(subscripts: str, i: int) -> str | None:
     return ",".join(others) + "->" + mine
 
 
-def einsum_adjoint(g: Any, operands: Any, optimize: Any) -> Any:
-    """The adjoints of the operands of `np.einsum`: a tuple with None for what is a subscript."""
-    subscripts, places = einsum_parts(operands)
-    arrays = [operands[place] for place in places]
-    adjoints: list[Any] = [[None] * len(a) if isinstance(a, list) else None for a in operands]
-    for i, place in enumerate(places):
-        adjoints[place] = einsum_operand_adjoint(g, subscripts, arrays, i, optimize)
-    return tuple(adjoints)
-
-
-def einsum_tangent(dots: Any, operands: Any, optimize: Any) -> Any:
-    """The tangent of `np.einsum`, given those of its operands: a tuple with None where there is none."""
-    subscripts, places = einsum_parts(operands)
-    arrays = [operands[place] for place in places]
-    terms = []
-    for i, place in enumerate(places):
-        if dots[place] is not None:
-            changed = [*arrays[:i], dots[place], *arrays[i + 1 :]]
-            terms.append(np.einsum(subscripts, *changed, optimize=optimize))
-    return sum(terms[1:], terms[0])
-
-
 def einsum_operand_adjoint(g: Any, subscripts: str, arrays: Any, i: int, optimize: Any) -> Any:
     """The adjoint of `arrays[i]` in `np.einsum(subscripts, *arrays)`, subscripts with explicit result."""
     transposed = einsum_transposed(subscripts, i)
     if transposed is None:
         return einsum_general_adjoint(g, subscripts, arrays, i, optimize)
-    others = [*arrays[:i], *arrays[i + 1 :]]
-    return unbroadcast(np.einsum(transposed, g, *others, optimize=optimize), arrays[i])
+    if optimize is False:
+        return unbroadcast(np.einsum(transposed, g, *arrays[:i], *arrays[i + 1 :]), arrays[i])
+    return unbroadcast(np.einsum(transposed, g, *arrays[:i], *arrays[i + 1 :], optimize=optimize), arrays[i])
 
 
 def einsum_general_adjoint(g: Any, subscripts: str, arrays: Any, i: int, optimize: Any) -> Any:
@@ -747,20 +761,25 @@ def lstsq_a_adjoint(g: Any, out: Any, a: Any, b: Any) -> Any:
     return a_bar
 
 
+def residuals_like(residuals: Any, change: Any) -> Any:
+    """The tangent of the residuals of `np.linalg.lstsq`, which are empty where the system is not full."""
+    return np.reshape(change, np.shape(residuals)) if np.size(residuals) else residuals
+
+
 def lstsq_a_tangent(a_dot: Any, out: Any, a: Any, b: Any) -> Any:
     """The tangents of what `np.linalg.lstsq(a, b)` returns, for one of `a`."""
     x, p = columns(out[0]), np.linalg.pinv(a)
     residual, dh, ph = columns(b) - a @ x, mH(a_dot), mH(p)
     change = -(p @ (a_dot @ x)) + p @ (ph @ (dh @ residual)) + (dh - p @ (a @ dh)) @ (ph @ x)
     change = nan_unless_full_rank(change, out[2], a, a_dot)
-    residuals = -2 * np.sum(np.real(np.conj(residual) * (a_dot @ x)), axis=0) if np.size(out[1]) else out[1]
+    residuals = residuals_like(out[1], -2 * np.sum(np.real(np.conj(residual) * (a_dot @ x)), axis=0))
     return np.reshape(change, np.shape(out[0])), residuals, 0, svdvals_tangent(a_dot, a)
 
 
 def lstsq_b_tangent(b_dot: Any, out: Any, a: Any, b: Any) -> Any:
     """The tangents of what `np.linalg.lstsq(a, b)` returns, for one of `b`."""
     residual = columns(b) - a @ columns(out[0])
-    residuals = 2 * np.sum(np.real(np.conj(residual) * columns(b_dot)), axis=0) if np.size(out[1]) else out[1]
+    residuals = residuals_like(out[1], 2 * np.sum(np.real(np.conj(residual) * columns(b_dot)), axis=0))
     return (
         np.reshape(np.linalg.pinv(a) @ columns(b_dot), np.shape(out[0])),
         residuals,

@@ -16,7 +16,20 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from .support_linalg import half_lower, mH, over_gaps, qr_square_adjoint, read_triangle, read_triangle_adjoint
+from .support_linalg import (
+    eigh_adjoint,
+    eigh_tangent,
+    eigvalsh_adjoint,
+    eigvalsh_tangent,
+    half_lower,
+    mH,
+    over_gaps,
+    qr_adjoint,
+    qr_tangent,
+    read_triangle,
+    read_triangle_adjoint,
+    untouched_pairs,
+)
 
 # -- systems -------------------------------------------------------------------------------------------
 
@@ -53,7 +66,7 @@ def triangle(a: Any, lower: bool, unit_diagonal: bool) -> Any:
 
 def trans_number(trans: Any) -> int:
     """`trans` of SciPy's solvers as a number: 0 for a, 1 for its transpose, 2 for the conjugate transpose."""
-    return {"N": 0, "T": 1, "C": 2}.get(trans, trans)
+    return int({"N": 0, "T": 1, "C": 2}.get(trans, trans))
 
 
 def solve_triangular_b_bar(g: Any, a: Any, trans: Any, lower: bool, unit_diagonal: bool) -> Any:
@@ -98,23 +111,44 @@ def permutation_of(pivots: Any) -> Any:
     return order
 
 
-def lu_factor_bar(g: Any, out: Any) -> Any:
-    """The adjoint of `a` in `scipy.linalg.lu_factor(a)`; square matrices, holomorphic (plain transposes)."""
-    lower, upper = lu_of(out[0])
-    inner = np.tril(lower.T @ np.tril(g[0], -1), -1) + np.triu(np.triu(g[0]) @ upper.T)
+def lu_bar(packed_bar: Any, packed: Any, order: Any) -> Any:
+    """The adjoint of a square `a` whose rows in `order` are l u, given that of the packed factors.
+
+    Holomorphic (plain transposes).
+    """
+    lower, upper = lu_of(packed)
+    inner = np.tril(lower.T @ np.tril(packed_bar, -1), -1) + np.triu(np.triu(packed_bar) @ upper.T)
     left = scipy.linalg.solve_triangular(lower, inner, 1, True, True)
-    whole = scipy.linalg.solve_triangular(upper, left.T, 0, False).T
-    a_bar = np.empty_like(whole)
-    a_bar[permutation_of(out[1])] = whole
+    a_bar = np.empty_like(inner)
+    a_bar[order] = scipy.linalg.solve_triangular(upper, left.T, 0, False).T
     return a_bar
 
 
-def lu_factor_dot(a_dot: Any, out: Any) -> Any:
-    """The tangent of `scipy.linalg.lu_factor(a)`: of the packed factors; the pivots have none."""
-    lower, upper = lu_of(out[0])
-    left = scipy.linalg.solve_triangular(lower, a_dot[permutation_of(out[1])], 0, True, True)
+def lu_dot(a_dot: Any, packed: Any, order: Any) -> Any:
+    """The tangent of the packed factors."""
+    lower, upper = lu_of(packed)
+    left = scipy.linalg.solve_triangular(lower, a_dot[order], 0, True, True)
     inner = scipy.linalg.solve_triangular(upper, left.T, 1, False).T
-    return lower @ np.tril(inner, -1) + np.triu(inner) @ upper, 0 * out[1]
+    return lower @ np.tril(inner, -1) + np.triu(inner) @ upper
+
+
+def lu_factor_dot(a_dot: Any, out: Any) -> Any:
+    """The tangent of `scipy.linalg.lu_factor(a)`; the pivots have none."""
+    return lu_dot(a_dot, out[0], permutation_of(out[1])), np.zeros_like(out[1])
+
+
+def lu_adjoint(g: Any, out: Any) -> Any:
+    """The adjoint of a square `a` in `p, l, u = scipy.linalg.lu(a)`."""
+    lower_bar = np.zeros_like(out[1]) if g[1] is None else g[1]
+    upper_bar = np.zeros_like(out[2]) if g[2] is None else g[2]
+    packed_bar = np.tril(lower_bar, -1) + np.triu(upper_bar)
+    return lu_bar(packed_bar, np.tril(out[1], -1) + out[2], np.argmax(out[0], axis=0))
+
+
+def lu_tangent(a_dot: Any, out: Any) -> Any:
+    """The tangents of `p, l, u = scipy.linalg.lu(a)`, of a square matrix."""
+    packed_dot = lu_dot(a_dot, np.tril(out[1], -1) + out[2], np.argmax(out[0], axis=0))
+    return np.zeros_like(out[0]), np.tril(packed_dot, -1), np.triu(packed_dot)
 
 
 def lu_solve_b_bar(g: Any, lu_and_piv: Any, trans: Any) -> Any:
@@ -172,7 +206,7 @@ def cho_solve_c_dot(dots: Any, x: Any, c_and_lower: Any) -> Any:
 
 
 def cho_factor_bar(g: Any, out: Any) -> Any:
-    """The adjoint of `a` in `c, lower = scipy.linalg.cho_factor(a)`: the other triangle of `c` is that of `a`."""
+    """The adjoint of `a` in `c, lower = scipy.linalg.cho_factor(a)`; `c` keeps the other triangle of `a`."""
     c, lower = out
     rest = np.triu(g[0], 1) if lower else np.tril(g[0], -1)
     return cholesky_bar(g[0], np.tril(c) if lower else np.triu(c), lower) + rest
@@ -206,17 +240,6 @@ def cholesky_dot(a_dot: Any, factor: Any, lower: bool) -> Any:
     return tangent if lower else mH(tangent)
 
 
-def lu_parts(g: Any, out: Any) -> tuple[Any, Any]:
-    """Adjoint and result of `scipy.linalg.lu` of a square matrix, in the packed form of `lu_factor`."""
-    order, lower, upper = np.argmax(out[0], axis=0), out[1], out[2]
-    packed_bar = np.zeros_like(lower)
-    if g[1] is not None:
-        packed_bar = packed_bar + np.tril(g[1], -1)
-    if g[2] is not None:
-        packed_bar = packed_bar + np.triu(g[2])
-    return (packed_bar, None), (np.tril(lower, -1) + upper, order)
-
-
 # -- functions of matrices -----------------------------------------------------------------------------
 
 
@@ -246,7 +269,10 @@ def laid_out_adjoint(function: Any, g: Any, operands: Any, i: int) -> Any:
     Laying out the elements' numbers tells which element of `g` belongs to which.
     """
     ends = np.cumsum([0, *(np.size(x) for x in operands)])
-    numbers = [np.reshape(np.arange(1, np.size(x) + 1) + end, np.shape(x)) for x, end in zip(operands, ends, strict=False)]
+    numbers = [
+        np.reshape(np.arange(1, np.size(x) + 1) + end, np.shape(x))
+        for x, end in zip(operands, ends, strict=False)
+    ]
     sums = np.zeros(ends[-1] + 1, g.dtype)
     np.add.at(sums, function(*numbers), g)
     return np.reshape(sums[ends[i] + 1 : ends[i + 1] + 1], np.shape(operands[i]))
@@ -272,7 +298,9 @@ def toeplitz_r_tangent(r_dot: Any, c: Any) -> Any:
 
 def hankel_c_tangent(c_dot: Any, r: Any) -> Any:
     """The tangent of `scipy.linalg.hankel(c, r)` for one of `c`."""
-    return scipy.linalg.hankel(c_dot, None if r is None else np.concatenate([c_dot[-1:], np.zeros_like(r)[1:]]))
+    return scipy.linalg.hankel(
+        c_dot, None if r is None else np.concatenate([c_dot[-1:], np.zeros_like(r)[1:]])
+    )
 
 
 def hankel_r_tangent(r_dot: Any, c: Any) -> Any:
@@ -325,22 +353,45 @@ def banded_times(l_and_u: Any, ab: Any, x: Any) -> Any:
     return product
 
 
-# -- eigenvalues ---------------------------------------------------------------------------------------
+# -- eigenvalues and QR --------------------------------------------------------------------------------
 
 
-def generalised_eigh_bars(g: Any, out: Any, b: Any, lower: bool) -> tuple[Any, Any]:
+def eigh_bars(g: Any, out: Any, a: Any, b: Any, lower: bool, eigvals_only: bool) -> tuple[Any, Any]:
+    """The adjoints of `a` and `b` in `scipy.linalg.eigh(a, b)`; the latter is None without `b`."""
+    uplo = "L" if lower else "U"
+    if b is None:
+        return (eigvalsh_adjoint(g, a, uplo) if eigvals_only else eigh_adjoint(g, out, uplo)), None
+    if eigvals_only:
+        g, out = (g, None), scipy.linalg.eigh(a, b, lower=lower)
+    return pencil_bars(g, out, lower)
+
+
+def eigh_dots(a_dot: Any, b_dot: Any, out: Any, a: Any, b: Any, lower: bool, eigvals_only: bool) -> Any:
+    """The tangents of `scipy.linalg.eigh(a, b)`; None means zero."""
+    uplo = "L" if lower else "U"
+    if b is None:
+        return eigvalsh_tangent(a_dot, a, uplo) if eigvals_only else eigh_tangent(a_dot, out, uplo)
+    if eigvals_only:
+        return pencil_dots(a_dot, b_dot, scipy.linalg.eigh(a, b, lower=lower), lower)[0]
+    return pencil_dots(a_dot, b_dot, out, lower)
+
+
+def pencil_bars(g: Any, out: Any, lower: bool) -> tuple[Any, Any]:
     """The adjoints of real symmetric `a` and `b` in `w, v = scipy.linalg.eigh(a, b)`, a v = b v w.
 
     Vectors have v^T b v = 1. With c = v^T da v and e = v^T db v: dw = c - w e on the diagonal, and
     dv = v ((c - e w) / gaps - diagonal(e) / 2).
     """
     (w_bar, v_bar), (w, v) = g, out
+    if np.iscomplexobj(v):
+        raise NotImplementedError(
+            "no derivative yet for complex matrices `a` and `b` in scipy.linalg.eigh(a, b)"
+        )
     c_bar = np.zeros_like(v) if w_bar is None else np.diag(w_bar)
     e_bar = np.zeros_like(v) if w_bar is None else np.diag(-w * w_bar)
     if v_bar is not None:
         inner = v.T @ v_bar
-        idle = ~np.any(v_bar != 0, axis=0)
-        between = over_gaps(inner, w, idle[:, None] & idle[None, :])
+        between = over_gaps(inner, w, untouched_pairs(v_bar))
         c_bar = c_bar + between
         e_bar = e_bar - between * w[None, :] - np.diag(np.diagonal(inner)) / 2
     a_bar, b_bar = v @ c_bar @ v.T, v @ e_bar @ v.T
@@ -350,11 +401,42 @@ def generalised_eigh_bars(g: Any, out: Any, b: Any, lower: bool) -> tuple[Any, A
     )
 
 
-def generalised_eigh_dots(a_dot: Any, b_dot: Any, out: Any, lower: bool) -> Any:
+def pencil_dots(a_dot: Any, b_dot: Any, out: Any, lower: bool) -> Any:
     """The tangents of `w, v = scipy.linalg.eigh(a, b)` for real symmetric `a` and `b`; None means zero."""
     w, v = out
+    if np.iscomplexobj(v):
+        raise NotImplementedError(
+            "no derivative yet for complex matrices `a` and `b` in scipy.linalg.eigh(a, b)"
+        )
     c = np.zeros_like(v) if a_dot is None else v.T @ read_triangle(a_dot, not lower) @ v
     e = np.zeros_like(v) if b_dot is None else v.T @ read_triangle(b_dot, not lower) @ v
     change = c - e * w[None, :]
     turned = over_gaps(change, w, change == 0) - np.diag(np.diagonal(e)) / 2
     return np.diagonal(change), v @ turned
+
+
+#: The modes of `scipy.linalg.qr` by their names in NumPy.
+QR_MODES = {"full": "complete", "economic": "reduced", "r": "r"}
+
+
+def qr_full_adjoint(g: Any, out: Any, a: Any, mode: Any) -> Any:
+    """The adjoint of `a` in `scipy.linalg.qr(a, mode=mode)`; 'r' returns a tuple of one, of full height."""
+    if mode == "r":
+        return qr_adjoint(g[0][..., : min(np.shape(a)), :], None, a, "r")
+    return qr_adjoint(g, out, a, QR_MODES[mode])
+
+
+def qr_full_tangent(a_dot: Any, out: Any, a: Any, mode: Any) -> Any:
+    """The tangents of `scipy.linalg.qr(a, mode=mode)`."""
+    if mode == "r":
+        r_dot = qr_tangent(a_dot, None, a, "r")
+        return (np.concatenate([r_dot, np.zeros_like(out[0][len(r_dot) :])]),)
+    return qr_tangent(a_dot, out, a, QR_MODES[mode])
+
+
+def scaled_power(a: Any, direction: Any, t: Any) -> Any:
+    """The derivative of `scipy.linalg.fractional_matrix_power(a, t)` in a direction."""
+    size = np.shape(a)[-1]
+    upper = np.concatenate([a, direction], axis=-1)
+    lower = np.concatenate([np.zeros_like(a), a], axis=-1)
+    return scipy.linalg.fractional_matrix_power(np.concatenate([upper, lower]), t)[:size, size:]

@@ -230,9 +230,13 @@ def array_adjoint(g: Any, value: Any) -> Any:
     >>> array_adjoint(np.array([[1.0, 2.0]]), [(3.0, 4.0)])
     [(np.float64(1.0), np.float64(2.0))]
     """
-    if isinstance(value, list | tuple):
-        return type(value)(array_adjoint(part_bar, part) for part_bar, part in zip(g, value, strict=True))
-    return np.reshape(g, np.shape(value))[()]
+    if isinstance(value, list):
+        return [array_adjoint(g[i], value[i]) for i in range(len(value))]
+    if isinstance(value, tuple):
+        return tuple([array_adjoint(g[i], value[i]) for i in range(len(value))])
+    if np.ndim(value) == 0 and np.ndim(g) == 0:
+        return g
+    return np.reshape(g, np.shape(value))
 
 
 def array_ndmin_adjoint(g: Any, value: Any, ndmin: int) -> Any:
@@ -279,9 +283,40 @@ def vander_slope(x: Any, out: Any, increasing: bool) -> Any:
 
 def in_structure(parts: Any, sequence: Any) -> Any:
     """A list of adjoints in the structure of the sequence they belong to: a list, a tuple or an array."""
-    if isinstance(sequence, list | tuple):
-        return type(sequence)(parts)
+    if isinstance(sequence, list):
+        return parts
+    if isinstance(sequence, tuple):
+        return tuple(parts)
     return np.stack(parts) if parts else np.zeros_like(sequence)
+
+
+def part_along(g: Any, start: Any, stop: Any, axis: int) -> Any:
+    """The elements from `start` to `stop` along an axis, as a view."""
+    if axis == 0:
+        return g[start:stop]
+    if axis == 1:
+        return g[:, start:stop]
+    if axis == -1:
+        return g[..., start:stop]
+    return np.moveaxis(np.moveaxis(g, axis, 0)[start:stop], 0, axis)
+
+
+def item_along(g: Any, i: int, axis: int) -> Any:
+    """The elements at `i` along an axis."""
+    if axis == 0:
+        return g[i]
+    if axis == 1:
+        return g[:, i]
+    if axis == -1:
+        return g[..., i]
+    return np.moveaxis(g, axis, 0)[i]
+
+
+def shaped_like(part: Any, a: Any) -> Any:
+    """A part of a joined array in the shape of the array that was joined."""
+    if np.ndim(part) == np.ndim(a):
+        return part
+    return np.reshape(part, np.shape(a))[()]
 
 
 def concatenate_adjoint(g: Any, arrays: Any, axis: Any) -> Any:
@@ -290,50 +325,49 @@ def concatenate_adjoint(g: Any, arrays: Any, axis: Any) -> Any:
     >>> concatenate_adjoint(np.array([1.0, 2.0, 3.0]), [np.zeros(1), np.zeros(2)], 0)
     [array([1.]), array([2., 3.])]
     """
-    if axis is None:
-        ends = np.cumsum([np.size(a) for a in arrays])
-        parts = [
-            np.reshape(part, np.shape(a)) for part, a in zip(np.split(g, ends[:-1]), arrays, strict=True)
-        ]
-    else:
-        ends = np.cumsum([np.shape(a)[axis] for a in arrays])
-        parts = np.split(g, ends[:-1], axis)
+    parts = []
+    stop = 0
+    for a in arrays:
+        start = stop
+        stop = start + (np.size(a) if axis is None else np.shape(a)[axis])
+        parts.append(shaped_like(part_along(g, start, stop, 0 if axis is None else axis), a))
     return in_structure(parts, arrays)
 
 
 def stack_adjoint(g: Any, arrays: Any, axis: int) -> Any:
     """The adjoints of `arrays` in `np.stack(arrays, axis)`."""
-    return in_structure([part[()] for part in np.moveaxis(g, axis, 0)], arrays)
+    return in_structure([item_along(g, i, axis) for i in range(len(arrays))], arrays)
 
 
 def vstack_adjoint(g: Any, arrays: Any) -> Any:
     """The adjoints of `arrays` in `np.vstack(arrays)`."""
-    ends = np.cumsum([np.shape(a)[0] if np.ndim(a) > 1 else 1 for a in arrays])
-    return split_like(g, arrays, ends, 0)
+    return joined_adjoint(g, arrays, 0, 2)
 
 
 def hstack_adjoint(g: Any, arrays: Any) -> Any:
     """The adjoints of `arrays` in `np.hstack(arrays)`."""
-    axis = 0 if np.ndim(g) == 1 else 1
-    return split_like(g, arrays, np.cumsum([np.shape(a)[axis] if np.ndim(a) else 1 for a in arrays]), axis)
+    return joined_adjoint(g, arrays, 0 if np.ndim(g) == 1 else 1, 1)
 
 
 def dstack_adjoint(g: Any, arrays: Any) -> Any:
     """The adjoints of `arrays` in `np.dstack(arrays)`."""
-    return split_like(g, arrays, np.cumsum([np.shape(a)[2] if np.ndim(a) > 2 else 1 for a in arrays]), 2)
+    return joined_adjoint(g, arrays, 2, 3)
 
 
 def column_stack_adjoint(g: Any, arrays: Any) -> Any:
     """The adjoints of `arrays` in `np.column_stack(arrays)`."""
-    return split_like(g, arrays, np.cumsum([np.shape(a)[1] if np.ndim(a) > 1 else 1 for a in arrays]), 1)
+    return joined_adjoint(g, arrays, 1, 2)
 
 
-def split_like(g: Any, arrays: Any, ends: Any, axis: int) -> Any:
-    """`g` cut at `ends` along `axis`, each part in the shape of its array, in the structure of `arrays`."""
-    parts = np.split(g, ends[:-1], axis)
-    return in_structure(
-        [np.reshape(part, np.shape(a))[()] for part, a in zip(parts, arrays, strict=True)], arrays
-    )
+def joined_adjoint(g: Any, arrays: Any, axis: int, ndim: int) -> Any:
+    """As `concatenate_adjoint`, for arrays that got new axes of length one, up to `ndim`, before."""
+    parts = []
+    stop = 0
+    for a in arrays:
+        start = stop
+        stop = start + (np.shape(a)[axis] if np.ndim(a) >= ndim else 1)
+        parts.append(shaped_like(part_along(g, start, stop, axis), a))
+    return in_structure(parts, arrays)
 
 
 def block_adjoint(g: Any, arrays: Any) -> Any:
@@ -385,15 +419,17 @@ def unstack_adjoint(g: Any, x: Any, axis: int) -> Any:
 def append_arr_adjoint(g: Any, arr: Any, axis: Any) -> Any:
     """The adjoint of `arr` in `np.append(arr, values, axis)`."""
     if axis is None:
-        return np.reshape(g[: np.size(arr)], np.shape(arr))
-    return np.split(g, [np.shape(arr)[axis]], axis)[0]
+        return shaped_like(g[: np.size(arr)], arr)
+    return part_along(g, 0, np.shape(arr)[axis], axis)
 
 
 def append_values_adjoint(g: Any, arr: Any, values: Any, axis: Any) -> Any:
     """The adjoint of `values` in `np.append(arr, values, axis)`."""
+    if axis is None and np.ndim(values) == 0:
+        return g[np.size(arr)]
     if axis is None:
         return array_adjoint(np.reshape(g[np.size(arr) :], np.shape(values)), values)
-    return array_adjoint(np.split(g, [np.shape(arr)[axis]], axis)[1], values)
+    return array_adjoint(part_along(g, np.shape(arr)[axis], None, axis), values)
 
 
 def insert_origins(arr: Any, obj: Any, values: Any, axis: Any) -> Any:

@@ -157,10 +157,12 @@ class Tensor(TensorBase):
         if value:
             _check_differentiable(self._array.dtype)
             if self._counter is None and not state.inference:
-                raise GraphError("an inference tensor cannot require grad outside of inference mode; clone() it")
+                raise GraphError(
+                    "an inference tensor cannot require grad outside of inference mode; clone() it"
+                )
         self._requires = value
 
-    def requires_grad_(self: S, requires_grad: bool = True) -> S:
+    def requires_grad_(self: S, requires_grad: bool = True) -> Any:
         """Set `requires_grad`; returns the tensor itself."""
         self.requires_grad = requires_grad
         return self
@@ -276,7 +278,7 @@ class Tensor(TensorBase):
         result._counter = self._counter
         return result
 
-    def detach_(self: S) -> S:
+    def detach_(self: S) -> Any:
         """Cut this tensor itself from its history."""
         if self._view is not None:
             raise GraphError("a view cannot be detached in place; use detach()")
@@ -365,7 +367,9 @@ class Tensor(TensorBase):
         array = boxed(self)
         if not isinstance(array, np.ndarray):
             if not force:
-                raise DtypeError(f"numpy() of a tensor on {self.device}: use cpu().numpy(), or numpy(force=True)")
+                raise DtypeError(
+                    f"numpy() of a tensor on {self.device}: use cpu().numpy(), or numpy(force=True)"
+                )
             return devices.to_host(array)
         return array
 
@@ -424,10 +428,10 @@ class Tensor(TensorBase):
     def __contains__(self, value: Any) -> bool:
         return bool(np.any(self._array == as_array(value)))
 
-    def __copy__(self: S) -> S:
+    def __copy__(self: S) -> Any:
         return self.clone()
 
-    def __deepcopy__(self: S, memo: dict[int, Any]) -> S:
+    def __deepcopy__(self: S, memo: dict[int, Any]) -> Any:
         if self._node is not None:
             raise GraphError("only leaves can be copied with deepcopy; use clone(), or detach() first")
         result = make(type(self), boxed(self).copy())
@@ -459,7 +463,7 @@ class Tensor(TensorBase):
     __neg__ = unary(np.negative)
     __abs__ = unary(np.absolute, "AbsBackward0")
 
-    def __pos__(self: S) -> S:
+    def __pos__(self: S) -> Any:
         return self
 
     def __matmul__(self, other: Any) -> Any:
@@ -713,12 +717,14 @@ class Tensor(TensorBase):
 
     def mm(self, other: Any) -> Any:
         """The product of two matrices."""
-        _need(self, 2, "mm"), _need(other, 2, "mm")
+        _need(self, 2, "mm")
+        _need(other, 2, "mm")
         return self @ other
 
     def mv(self, other: Any) -> Any:
         """The product of a matrix and a vector."""
-        _need(self, 2, "mv"), _need(other, 1, "mv")
+        _need(self, 2, "mv")
+        _need(other, 1, "mv")
         return self @ other
 
     def dot(self, other: Any) -> Any:
@@ -792,7 +798,9 @@ class Tensor(TensorBase):
     def t(self) -> Any:
         """The transpose of a matrix; a vector is returned as it is."""
         if self.ndim > 2:
-            raise ShapeError(f"t() is for at most 2 dimensions, not for shape {self.shape}; use T or transpose()")
+            raise ShapeError(
+                f"t() is for at most 2 dimensions, not for shape {self.shape}; use T or transpose()"
+            )
         return self.T
 
     def transpose(self, *axes: Any) -> Any:
@@ -923,7 +931,11 @@ class Tensor(TensorBase):
 
     def contiguous(self: S) -> S:
         """This tensor, copied if its memory is not in order."""
-        return self if getattr(self._array, "flags", None) is None or self._array.flags.c_contiguous else self.clone()
+        return (
+            self
+            if getattr(self._array, "flags", None) is None or self._array.flags.c_contiguous
+            else self.clone()
+        )
 
     def astype(self, dtype: Any, copy: bool = True) -> Any:
         """In another dtype; in its own, the tensor itself."""
@@ -982,102 +994,102 @@ class Tensor(TensorBase):
 
     # -- in place ----------------------------------------------------------------------------------------
 
-    def __iadd__(self: S, other: Any) -> S:
+    def __iadd__(self: S, other: Any) -> Any:
         return _in_place(self, np.add, other)
 
-    def __isub__(self: S, other: Any) -> S:
+    def __isub__(self: S, other: Any) -> Any:
         return _in_place(self, np.subtract, other)
 
-    def __imul__(self: S, other: Any) -> S:
+    def __imul__(self: S, other: Any) -> Any:
         return _in_place(self, np.multiply, other)
 
-    def __itruediv__(self: S, other: Any) -> S:
+    def __itruediv__(self: S, other: Any) -> Any:
         return _in_place(self, np.divide, other)
 
-    def __ipow__(self: S, other: Any) -> S:
+    def __ipow__(self: S, other: Any) -> Any:
         return _in_place(self, np.power, other)
 
-    def __imod__(self: S, other: Any) -> S:
+    def __imod__(self: S, other: Any) -> Any:
         return _in_place(self, np.remainder, other)
 
-    def add_(self: S, other: Any, *, alpha: Any = 1) -> S:
+    def add_(self: S, other: Any, *, alpha: Any = 1) -> Any:
         """Add `other`, times `alpha`, in place."""
         return _in_place(self, np.add, other if alpha == 1 else other * alpha)
 
-    def sub_(self: S, other: Any, *, alpha: Any = 1) -> S:
+    def sub_(self: S, other: Any, *, alpha: Any = 1) -> Any:
         """Subtract `other`, times `alpha`, in place."""
         return _in_place(self, np.subtract, other if alpha == 1 else other * alpha)
 
-    def mul_(self: S, other: Any) -> S:
+    def mul_(self: S, other: Any) -> Any:
         """Multiply in place."""
         return _in_place(self, np.multiply, other)
 
-    def div_(self: S, other: Any) -> S:
+    def div_(self: S, other: Any) -> Any:
         """Divide in place."""
         return _in_place(self, np.divide, other)
 
-    def pow_(self: S, other: Any) -> S:
+    def pow_(self: S, other: Any) -> Any:
         """Raise to a power in place."""
         return _in_place(self, np.power, other)
 
-    def copy_(self: S, other: Any) -> S:
+    def copy_(self: S, other: Any) -> Any:
         """Take the values of `other`, broadcast to this shape."""
         value = other if isinstance(other, TensorBase) else as_array(other, self._array)
-        return change(self, np.where, (False, self, value), _copy, "CopyBackwards")  # type: ignore[no-any-return]
+        return change(self, np.where, (False, self, value), _copy, "CopyBackwards")
 
-    def fill_(self: S, value: Any) -> S:
+    def fill_(self: S, value: Any) -> Any:
         """Take one value everywhere."""
-        return change(self, np.where, (False, self, value), _copy, "FillBackward0")  # type: ignore[no-any-return]
+        return change(self, np.where, (False, self, value), _copy, "FillBackward0")
 
-    def zero_(self: S) -> S:
+    def zero_(self: S) -> Any:
         """Become zero in place."""
-        return change(self, np.where, (False, self, 0), _copy, "ZeroBackward0")  # type: ignore[no-any-return]
+        return change(self, np.where, (False, self, 0), _copy, "ZeroBackward0")
 
-    def clip_(self: S, min: Any = None, max: Any = None) -> S:
+    def clip_(self: S, min: Any = None, max: Any = None) -> Any:
         """Limit to [min, max] in place."""
-        return change(self, np.clip, (self, min, max))  # type: ignore[no-any-return]
+        return change(self, np.clip, (self, min, max))
 
     clamp_ = clip_
 
-    def masked_fill_(self: S, mask: Any, value: Any) -> S:
+    def masked_fill_(self: S, mask: Any, value: Any) -> Any:
         """Take `value` where `mask` holds."""
-        return change(self, np.where, (mask, value, self))  # type: ignore[no-any-return]
+        return change(self, np.where, (mask, value, self))
 
-    def exp_(self: S) -> S:
+    def exp_(self: S) -> Any:
         """The exponential in place."""
-        return change(self, np.exp, (self,))  # type: ignore[no-any-return]
+        return change(self, np.exp, (self,))
 
-    def log_(self: S) -> S:
+    def log_(self: S) -> Any:
         """The logarithm in place."""
-        return change(self, np.log, (self,))  # type: ignore[no-any-return]
+        return change(self, np.log, (self,))
 
-    def sqrt_(self: S) -> S:
+    def sqrt_(self: S) -> Any:
         """The square root in place."""
-        return change(self, np.sqrt, (self,))  # type: ignore[no-any-return]
+        return change(self, np.sqrt, (self,))
 
-    def sin_(self: S) -> S:
+    def sin_(self: S) -> Any:
         """The sine in place."""
-        return change(self, np.sin, (self,))  # type: ignore[no-any-return]
+        return change(self, np.sin, (self,))
 
-    def cos_(self: S) -> S:
+    def cos_(self: S) -> Any:
         """The cosine in place."""
-        return change(self, np.cos, (self,))  # type: ignore[no-any-return]
+        return change(self, np.cos, (self,))
 
-    def tanh_(self: S) -> S:
+    def tanh_(self: S) -> Any:
         """The hyperbolic tangent in place."""
-        return change(self, np.tanh, (self,))  # type: ignore[no-any-return]
+        return change(self, np.tanh, (self,))
 
-    def neg_(self: S) -> S:
+    def neg_(self: S) -> Any:
         """The negative in place."""
-        return change(self, np.negative, (self,))  # type: ignore[no-any-return]
+        return change(self, np.negative, (self,))
 
-    def abs_(self: S) -> S:
+    def abs_(self: S) -> Any:
         """The absolute value in place."""
-        return change(self, np.absolute, (self,), None, "AbsBackward0")  # type: ignore[no-any-return]
+        return change(self, np.absolute, (self,), None, "AbsBackward0")
 
-    def relu_(self: S) -> S:
+    def relu_(self: S) -> Any:
         """The positive part in place."""
-        return change(self, np.where, (self._array > 0, self, 0), None, "ReluBackward0")  # type: ignore[no-any-return]
+        return change(self, np.where, (self._array > 0, self, 0), None, "ReluBackward0")
 
 
 # -- making one ------------------------------------------------------------------------------------------
@@ -1204,7 +1216,11 @@ def _store(array: Any, old: Any, key: Any, value: Any) -> None:
 def _key(array: Any, key: Any) -> Any:
     """An index with arrays in place of tensors, such that basic indexing of one element gives a view."""
     kind = type(key)
-    if kind is slice and array.ndim and not any(isinstance(p, TensorBase) for p in (key.start, key.stop, key.step)):
+    if (
+        kind is slice
+        and array.ndim
+        and not any(isinstance(p, TensorBase) for p in (key.start, key.stop, key.step))
+    ):
         return key
     if kind is int and array.ndim > 1 and -array.shape[0] <= key < array.shape[0]:
         return key
@@ -1214,7 +1230,12 @@ def _key(array: Any, key: Any) -> Any:
     if basic and not any(isinstance(p, bool) for p in plain):
         count = sum(isinstance(p, int | np.integer) for p in plain)
         _check_range(array, plain)
-        if count == array.ndim and count and Ellipsis not in plain and not any(isinstance(p, slice) for p in plain):
+        if (
+            count == array.ndim
+            and count
+            and Ellipsis not in plain
+            and not any(isinstance(p, slice) for p in plain)
+        ):
             return (*plain, Ellipsis)
     return tuple(plain) if isinstance(key, tuple) else plain[0]
 
@@ -1260,5 +1281,3 @@ def _astype(array: Any, dtype: Any) -> Any:
 @linear(_astype, wrt=("array",))
 def _cast(g: Any, out: Any, array: Any, dtype: Any) -> Any:
     return g
-
-

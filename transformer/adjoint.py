@@ -12,6 +12,7 @@ added. Memory that is written to has a *shadow*: adjoint memory of the same layo
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -538,6 +539,8 @@ class Adjoint(Reader):
     # -- operations with a rule --------------------------------------------------------------------
 
     def _operation(self, s: Let) -> None:
+        if s.op.form == "attribute" and isinstance(arg_kind(s.args[0]), Container):
+            return  # a part of an argument: its adjoint is wanted as it is
         rule = lookup(s.op.function) if s.op.function is not None else None
         if rule is None or rule.signature is None:
             if s.op.form == "inplace":
@@ -684,9 +687,13 @@ class Adjoint(Reader):
         self._enter(s.body)
         with self.block() as statements:
             self._block(s.body)
-        if statements:
-            manager = self.primal(s.manager)
+        made = self._defined.get(s.manager) if isinstance(s.manager, Var) else None
+        if isinstance(made, Let) and made.op.function in _ENTERED_AGAIN and statements:
+            options = {k: self.primal(a) for k, a in made.kwargs}
+            manager = self.let(made.op, *[self.primal(a) for a in made.args], kind=Opaque(None), **options)
             self.add(With(manager, None, Block(tuple(statements)), s.site))
+        else:
+            self.statements.extend(statements)
 
     def _prepare(self, s: Statement, loop: bool) -> None:
         """Before going backwards into a statement: shadows and accumulators that must outlive it."""
@@ -922,6 +929,10 @@ class Adjoint(Reader):
             del self.indices[s.index]
         assert s.trips is not None
         return self.let(Op("call", "range", range, Ref(range, "range")), self.primal(s.trips), kind=Opaque(range))  # type: ignore[no-any-return]
+
+
+#: Managers that only set how arithmetic warns: the reverse sweep is under them as well.
+_ENTERED_AGAIN = frozenset({np.errstate, warnings.catch_warnings})
 
 
 class StaticShadows:

@@ -82,7 +82,7 @@ def grad(
     >>> grad(loss, argnums=(1, 0))(2.0, 3.0)
     (24.0, 36.0)
     """
-    options = {"argnums": argnums, "argnames": argnames, "has_aux": has_aux, "like": like}
+    options: dict[str, Any] = {"argnums": argnums, "argnames": argnames, "has_aux": has_aux, "like": like}
     return functools.partial(gradient_of, **options) if f is None else gradient_of(f, **options)
 
 
@@ -122,9 +122,9 @@ def value_and_grad(
     >>> value_and_grad(lambda x: x * x)(3.0)
     (9.0, 6.0)
     """
-    options = {"argnums": argnums, "argnames": argnames, "has_aux": has_aux, "like": like}
-    made = functools.partial(gradient_of, with_value=True, **options)
-    return made if f is None else made(f)
+    options: dict[str, Any] = {"argnums": argnums, "argnames": argnames, "has_aux": has_aux, "like": like}
+    options["with_value"] = True
+    return functools.partial(gradient_of, **options) if f is None else gradient_of(f, **options)
 
 
 @functools.lru_cache(maxsize=128)

@@ -48,6 +48,7 @@ class Builder:
     def __init__(self) -> None:
         self.statements: list[Statement] = []
         self.site: Site | None = None
+        self.nested = 0  # blocks around the current statement
         self.numpy = NUMPY  # how the user's source calls the array module
 
     # -- blocks ----------------------------------------------------------------------------------
@@ -56,10 +57,12 @@ class Builder:
     def block(self) -> Iterator[list[Statement]]:
         """Collect the statements made inside apart from the current ones."""
         outer, self.statements = self.statements, []
+        self.nested += 1
         try:
             yield self.statements
         finally:
             self.statements = outer
+            self.nested -= 1
 
     def add(self, statement: Statement) -> None:
         self.statements.append(statement)

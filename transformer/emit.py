@@ -339,6 +339,8 @@ class _Printer:
             folded = self.folds.definition(arg)
             if folded is not None:
                 return self._expression(folded) if isinstance(folded, Let) else self._ternary(folded)
+            if arg is UNBOUND:
+                return Text("None")  # not reached: something was raised before
             return Text(self._name(arg))
         if isinstance(arg, Const):
             return _literal(arg.value)

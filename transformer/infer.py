@@ -468,7 +468,7 @@ def _len(x: Arg) -> Kinds | None:
     return Number("int", dims[0] if dims and isinstance(dims[0], Dim) else None)
 
 
-def _shape_dims(shape: Arg) -> tuple[Size, ...] | None:
+def shape_dims(shape: Arg) -> tuple[Size, ...] | None:
     if isinstance(shape, Tup | Lst):
         return tuple(size_of(a) for a in shape.items)
     if isinstance(arg_kind(shape), Number):
@@ -488,14 +488,14 @@ def _dtype_arg(dtype: Arg | None, default: str | None) -> str | None:
 
 @_shape_of(np.zeros, np.ones, np.empty)
 def _new(shape: Arg, dtype: Arg | None = None) -> Kinds | None:
-    return Array(_dtype_arg(dtype, "f8"), _shape_dims(shape))
+    return Array(_dtype_arg(dtype, "f8"), shape_dims(shape))
 
 
 @_shape_of(np.full)
 def _full(shape: Arg, fill_value: Arg, dtype: Arg | None = None) -> Kinds | None:
     kind = arg_kind(fill_value)
     if isinstance(kind, Number) and kind.dtype is not None:
-        return Array(_dtype_arg(dtype, dtype_code(np.result_type(type(stand_in(kind))))), _shape_dims(shape))
+        return Array(_dtype_arg(dtype, dtype_code(np.result_type(type(stand_in(kind))))), shape_dims(shape))
     return None
 
 
@@ -559,7 +559,7 @@ def _swapaxes(a: Arg, axis1: Arg, axis2: Arg) -> Kinds | None:
 @_shape_of(np.reshape)
 def _reshape(a: Arg, shape: Arg, order: Arg | None = None) -> Kinds | None:
     kind = arg_kind(a)
-    dims = _shape_dims(shape)
+    dims = shape_dims(shape)
     if isinstance(kind, Array) and dims is not None:
         if len(dims) == 1 and kind.dims is not None and len(kind.dims) == 1:
             return Array(kind.dtype, kind.dims)
@@ -580,7 +580,7 @@ def _broadcast_to(array: Arg, shape: Arg) -> Kinds | None:
     dtype = dtype_of(arg_kind(array))
     if dtype is None:
         return None
-    dims = _shape_dims(shape)
+    dims = shape_dims(shape)
     strong = dtype_code(np.asarray(stand_in(Number(dtype))).dtype) if dtype in WEAK else dtype
     return Array(strong, dims)
 

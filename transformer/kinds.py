@@ -15,6 +15,8 @@ only ever removes work: where a dimension is unknown, the generated code asks at
 from __future__ import annotations
 
 import sys
+import functools
+import types
 from dataclasses import dataclass
 from typing import Any
 
@@ -210,6 +212,15 @@ def kind_of(value: Any, name: str = "") -> Kind:
 #: Objects of these packages are taken as a whole; of others, and of `types.SimpleNamespace`, by their parts.
 CLOSED = (frozenset({"numpy", "scipy"}) | sys.stdlib_module_names) - {"types"}
 
+def is_function(value: Any) -> bool:
+    """A function, class, method or ufunc; not an instance of a user's class that can be called."""
+    functions = (type, types.FunctionType, types.BuiltinFunctionType, types.MethodType, functools.partial, np.ufunc)
+    if isinstance(value, functions):
+        return True
+    library = (type(value).__module__ or "").partition(".")[0] in ("numpy", "scipy", "functools", "builtins", "cupy", "numba")
+    return callable(value) and not hasattr(value, "dtype") and (library or not hasattr(value, "__dict__"))
+
+
 #: Longer lists of one kind are walked by loops; shorter ones are known element by element.
 LONGEST_UNROLLED = 8
 
@@ -222,7 +233,7 @@ def signature_kind(value: Any, name: str) -> Kind:
     """
     if value is None or isinstance(value, str | bytes | bool) or value is Ellipsis:
         return Static(value, repr(value))
-    if isinstance(value, type) or (callable(value) and not hasattr(value, "dtype")):
+    if is_function(value):
         return Static(
             value, f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', repr(value))}"
         )

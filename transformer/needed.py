@@ -14,13 +14,14 @@ In: the forward function and the reverse sweep that names its values freely. Out
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from .adjoint import Adjoint, Reverse, certainly_view, is_restore
-from .analyses.aliases import Aliases, is_basic
+from .analyses.aliases import Aliases, is_basic, may_be_view
 from .infer import arg_kind
 from .ir import (
     INDEX,
@@ -46,7 +47,6 @@ from .ir import (
     rebuild,
     substitute,
     variables,
-    walk,
 )
 from .kinds import Array, Number, Opaque
 from .kinds import Sequence as SequenceKind
@@ -131,6 +131,7 @@ class _Keeper:
         self._bind_stand_ins()
         reverse = self._rewrite(self.block)
         reverse, reads = dead_block(reverse, set())
+        reverse = replace(reverse, body=(Let((), Op("enter", ""), ()), *reverse.body))
         forward = self._instrument(self.body)
         known = set(self.home) | set(self.stacks.values()) | self.saved_locals
         crossing = [v for v in _in_order(reverse) if v in reads and v in known]
@@ -138,52 +139,30 @@ class _Keeper:
         return Sweeps(list(forward.body), reverse, crossing + extra)
 
     def _drop_restores(self) -> None:
-        """Restores of memory whose contents nobody reads go, until nothing changes."""
-        needed: set[Var] = set()
+        """Restores of memory whose contents nobody reads afterwards go; what stays may need more of them."""
+        kept: set[int] = set()
         while True:
-            block = self._without_restores(self.block, needed)
-            block, _ = dead_block(block, set())
-            now = {self.aliases.of(self._origin(v)) for v in self._contents_read(block)}
-            now &= self.aliases.written
-            if now <= needed:
+            block, _ = dead_block(self._with_restores(self.block, kept), set())
+            found = _Restores(self, kept).needed(block)
+            if found <= kept:
                 break
-            needed |= now
-        self.block = block
+            kept |= found
         self.saved_locals: set[Var] = set()
-        self.block = self._fill_restores(block)
+        self.block = self._fill_restores(self._with_restores(self.block, kept, drop=True))
 
     def _origin(self, v: Var) -> Var:
         return self.stand_ins.get(v, v)
 
-    def _without_restores(self, block: Block, needed: set[Var]) -> Block:
-        body = []
+    def _with_restores(self, block: Block, kept: set[int], drop: bool = False) -> Block:
+        """The block with those restores that are kept; the others read nothing, or are dropped."""
+        body: list[Statement] = []
         for s in block.body:
-            if isinstance(s, Let) and is_restore(s):
-                target = next(variables(s.args[0]), None)
-                if target is None or self.aliases.of(self._origin(target)) not in needed:
-                    continue
-            body.append(rebuild(s, lambda b: self._without_restores(b, needed)))
+            if isinstance(s, Let) and is_restore(s) and id(s.op.function) not in kept:
+                if not drop:
+                    body.append(replace(s, args=(s.args[0], Const(None), Const(None))))
+                continue
+            body.append(rebuild(s, lambda b: self._with_restores(b, kept, drop)))
         return Block(tuple(body), block.yields)
-
-    def _contents_read(self, block: Block) -> set[Var]:
-        """Primal variables of memory that is written to, read for more than their shape or place."""
-        found: set[Var] = set()
-        for s in walk(block):
-            if isinstance(s, Let):
-                for i, arg in enumerate(s.operands):
-                    if not _shape_only(s, i):
-                        found.update(variables(arg))
-                    elif s.op.form == "index" and i == 0:
-                        pass
-            else:
-                for arg in operands(s):
-                    found.update(variables(arg))
-            for inner in blocks(s):
-                for arg in inner.yields:
-                    found.update(variables(arg))
-        for arg in block.yields:
-            found.update(variables(arg))
-        return {v for v in found if self._origin(v) in self.home or self._origin(v) in self.adjoint.ir.params}
 
     def _fill_restores(self, block: Block) -> Block:
         body: list[Statement] = []
@@ -198,12 +177,12 @@ class _Keeper:
         store = s.op.function
         target, index = store.args[0], store.args[1]
         read = Var("", _index_kind(target, index))
-        saving: list[Statement] = [Let((read,), INDEX, (target, index), (), "", store.site)]
         old = Var(f"{_name_of(target)}_old", read.kind)
-        if isinstance(read.kind, Number) or not is_basic(index):
-            saving = [Let((old,), INDEX, (target, index), (), "", store.site)]
+        if isinstance(read.kind, Number) or not may_be_view(index):
+            saving: list[Statement] = [Let((old,), INDEX, (target, index), (), "", store.site)]
         else:
-            saving.append(Let((old,), Op("method", "copy", np.copy), (read,), (), "", store.site))
+            copy = Op("method", "copy", np.copy) if isinstance(read.kind, Array) else self.adjoint.function(np.copy)
+            saving = [Let((read,), INDEX, (target, index), (), "", store.site), Let((old,), copy, (read,), (), "", store.site)]
         home = self._home_of(store)
         if id(home) in self.loops_of:
             stack = self._stack(old, home)
@@ -348,6 +327,48 @@ class _Keeper:
             body.append(rebuild(s, self._instrument))
             body.extend(self.after.get(id(s), []))
         return Block(tuple(body), block.yields)
+
+
+class _Restores:
+    """Which restores somebody needs: a walk backwards with the memory whose contents are still read.
+
+    In: the reverse sweep. Out: the stores, by id, whose old value is read after it is put back.
+    """
+
+    def __init__(self, keeper: _Keeper, kept: set[int]) -> None:
+        self.keeper = keeper
+        self.kept = kept
+        self.found: set[int] = set()
+
+    def needed(self, block: Block) -> set[int]:
+        self._block(block, frozenset())
+        return self.found
+
+    def _block(self, block: Block, after: frozenset[Var]) -> frozenset[Var]:
+        live = after | self._classes(v for arg in block.yields for v in variables(arg))
+        for s in reversed(block.body):
+            live = self._statement(s, live)
+        return live
+
+    def _statement(self, s: Statement, live: frozenset[Var]) -> frozenset[Var]:
+        if isinstance(s, Let):
+            if is_restore(s) and self._classes(variables(s.args[0])) & live:
+                self.found.add(id(s.op.function))
+            if is_restore(s) and id(s.op.function) not in self.kept:
+                return live
+            return live | self._classes(v for i, arg in enumerate(s.operands) if not _shape_only(s, i) for v in variables(arg))
+        inside = live
+        while True:  # once, or for a loop until a further trip reads nothing more
+            before = inside.union(*(self._block(b, inside | live) for b in blocks(s)))
+            if before == inside:
+                break
+            inside = before
+        return inside | self._classes(v for arg in operands(s) for v in variables(arg))
+
+    def _classes(self, found: Iterable[Var]) -> frozenset[Var]:
+        """The classes of primal memory that is written to."""
+        aliases = self.keeper.aliases
+        return frozenset(aliases.of(self.keeper._origin(v)) for v in found) & aliases.written
 
 
 def _name_of(arg: Arg) -> str:

@@ -28,6 +28,7 @@ from .needed import Sweeps, keep
 from .optimise import optimise
 from .private import privatise
 from .source import Source
+from .tangent import Tangent, dot_name
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,9 @@ class Request:
         spread: how many entries `*args` has, by its name.
         wrt: the parameters to differentiate by.
         mode: ``"joint"`` (``f_grad(...) -> gradients``), ``"value_and_joint"``
-            (``f_value_and_grad(...) -> value, gradients``) or ``"split"`` (``f_forward(...) -> value, saved``
-            and ``f_adjoint(saved, seed) -> gradients``).
+            (``f_value_and_grad(...) -> value, gradients``), ``"split"`` (``f_forward(...) -> value, saved``
+            and ``f_adjoint(saved, seed) -> gradients``) or ``"tangent"`` (``f_jvp(..., w_dot) -> value,
+            value_dot``, with one tangent for each parameter of `wrt`).
         has_aux: the function returns ``(value, aux)``.
     """
 
@@ -71,6 +73,8 @@ def generate(function: Any, request: Request) -> Generated:
     value, aux = _split_aux(lowered, request)
     private = privatise(lowered.function)
     leaves = {name: _leaves(lowered.parameters[name]) for name in request.wrt}
+    if request.mode == "tangent":
+        return _module(lowered, [_tangent(lowered, private, leaves, request)], request)
     adjoint = Adjoint(private, [v for each in leaves.values() for v in each], lowered.reader)
     refuse_opaque(private, adjoint.activity, lowered.reader.reasons)
     value = private.body.yields[0] if aux is None else private.body.yields[0].items[0]  # type: ignore[union-attr]
@@ -131,6 +135,18 @@ def _unit_seed(lowered: Lowered, value: Arg) -> Arg | None:
     if isinstance(value, Const) and not isinstance(value.value, int | float):
         raise _at_function(lowered, Code.NON_SCALAR_RESULT, f"the result is {value.value!r}; `grad` needs one number", "return the value")
     return None
+
+
+def _tangent(lowered: Lowered, private: Function, leaves: dict[str, list[Var]], request: Request) -> Function:
+    params = {v.name: v for v in private.params}
+    dots = {params[name]: Var(dot_name(params[name]), params[name].kind) for name in request.wrt}
+    tangent = Tangent(private, dots, [v for each in leaves.values() for v in each], lowered.reader)
+    refuse_opaque(private, tangent.activity, lowered.reader.reasons)
+    value = private.body.yields[0]
+    statements, dot = tangent.sweep(value)
+    name = private.name if private.name.isidentifier() else "f"
+    body = Block(tuple(statements), (Tup((value, dot)),))
+    return optimise(replace(private, name=f"{name}_jvp", params=(*private.params, *dots.values()), body=body))
 
 
 def _split(lowered: Lowered, private: Function, adjoint: Adjoint, value: Arg, request: Request, name: str) -> list[Function]:

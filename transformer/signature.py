@@ -38,7 +38,7 @@ def key_of(value: Any) -> Hashable:
         shape = value.shape
         return value.dtype, tuple([n == 1 for n in shape]) if 1 in shape else len(shape)
     if type_ in NUMBERS:
-        return type_
+        return type_  # type: ignore[return-value, unused-ignore]
     return _key_of_other(value, type_)
 
 

@@ -38,7 +38,7 @@ Path = tuple[tuple[str, Any], ...]
 Getter = Callable[[Source], Any]
 
 #: The forms that gradients come in, and what their modules are called, after the function.
-MODES = {"joint": "grad", "value_and_joint": "value_and_grad", "split": "vjp"}
+MODES = {"joint": "grad", "value_and_joint": "value_and_grad", "split": "vjp", "tangent": "jvp"}
 
 
 @dataclass(frozen=True)

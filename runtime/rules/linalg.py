@@ -104,8 +104,8 @@ _PRODUCTS = [
 
 
 @multilinear(
-    np.matmul,
     operator.matmul,
+    np.matmul,
     np.linalg.matmul,
     samples=[
         *_PRODUCTS,

@@ -306,12 +306,12 @@ def pdtrc(g: Any, out: Any, k: Any, m: Any) -> Any:
     return g * gamma_density(k + 1, m)
 
 
-@elementwise(scipy.special.bdtr, wrt=["p"], samples=[(2, 5, 0.3), (1, 4, np.array([0.2, 0.7]))])
+@elementwise(scipy.special.bdtr, wrt=["p"], samples=[(2, 5, 0.3), (1, 4, 0.7)])
 def bdtr(g: Any, out: Any, k: Any, n: Any, p: Any) -> Any:
     return -g * beta_density(k + 1, n - k, p)
 
 
-@elementwise(scipy.special.bdtrc, wrt=["p"], samples=[(2, 5, 0.3), (1, 4, np.array([0.2, 0.7]))])
+@elementwise(scipy.special.bdtrc, wrt=["p"], samples=[(2, 5, 0.3), (1, 4, 0.7)])
 def bdtrc(g: Any, out: Any, k: Any, n: Any, p: Any) -> Any:
     return g * beta_density(k + 1, n - k, p)
 

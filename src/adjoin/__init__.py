@@ -20,31 +20,39 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from .runtime import rule as rule
+    from .runtime.autograd import backward as backward
+    from .runtime.modes import no_grad as no_grad
     from .runtime.rule import elementwise as elementwise
     from .runtime.rule import linear as linear
     from .runtime.rule import multilinear as multilinear
     from .runtime.rule import nondifferentiable as nondifferentiable
     from .runtime.support import stop_gradient as stop_gradient
-    from .transformer.api import check as check
+    from .runtime.tensors import Tensor as Tensor
+    from .runtime.tensors import tensor as tensor
     from .transformer.api import grad as grad
     from .transformer.api import jacobian as jacobian
     from .transformer.api import value_and_grad as value_and_grad
     from .transformer.api import vjp as vjp
+    from .transformer.check import check as check
     from .transformer.errors import AdjoinError as AdjoinError
 
 #: Where each public name lives. `rule` is the module of the rule decorators: `rule.vjp` is the general one,
 #: and `vjp` below is the function that pulls a seed back.
 _HOME = {
     "AdjoinError": "transformer.errors",
-    "check": "transformer.api",
+    "Tensor": "runtime.tensors",
+    "backward": "runtime.autograd",
+    "check": "transformer.check",
     "elementwise": "runtime.rule",
     "grad": "transformer.api",
     "jacobian": "transformer.api",
     "linear": "runtime.rule",
     "multilinear": "runtime.rule",
+    "no_grad": "runtime.modes",
     "nondifferentiable": "runtime.rule",
     "rule": "runtime",
     "stop_gradient": "runtime.support",
+    "tensor": "runtime.tensors",
     "value_and_grad": "transformer.api",
     "vjp": "transformer.api",
 }

@@ -141,7 +141,7 @@ def test_26_freed_graphs():
         y.backward()
     y = (x * 3).sum()
     y.backward()
-    with pytest.raises(RuntimeError, match="MulBackward0.*retain_graph=True"):
+    with pytest.raises(RuntimeError, match=r"MulBackward0.*retain_graph=True"):
         y.backward()
     x.grad = None
     y = (x + 1).sum()
@@ -185,7 +185,7 @@ def test_28_grad():
 
 def test_29_unused_inputs():
     x, y = leaf(2.0), leaf(3.0)
-    with pytest.raises(RuntimeError, match="input 1 .*allow_unused"):
+    with pytest.raises(RuntimeError, match=r"input 1 .*allow_unused"):
         grad(x * x, (x, y))
     assert grad(x * x, (x, y), allow_unused=True)[1] is None
     assert grad(x * x, (x, y), materialize_grads=True)[1].item() == 0.0

@@ -21,7 +21,7 @@ def test_42_structure():
     x, y = leaf(2.0), leaf(3.0)
     z = x * y
     assert [type(node).__name__ for node, _ in z.grad_fn.next_functions] == ["AccumulateGrad"] * 2
-    assert z.grad_fn.next_functions[0][0].variable is x and z.grad_fn.next_functions[1] [0].variable is y
+    assert z.grad_fn.next_functions[0][0].variable is x and z.grad_fn.next_functions[1][0].variable is y
     assert z.grad_fn.next_functions[0][0] is z.grad_fn.next_functions[0][0]
     w = z + 1
     assert w.grad_fn.next_functions == ((z.grad_fn, 0), (None, 0))
@@ -88,7 +88,10 @@ def test_43_memory_is_freed_without_the_collector():
         v *= 2
         b = a.exp().reshape(2, 1).sum(axis=0)
         parts = rt.split(rt.cat([b, a]), 3)
-        watched = [weakref.ref(t) for t in (x, a, v, b, *parts)] + [weakref.ref(b.grad_fn), weakref.ref(a.grad_fn)]
+        watched = [weakref.ref(t) for t in (x, a, v, b, *parts)] + [
+            weakref.ref(b.grad_fn),
+            weakref.ref(a.grad_fn),
+        ]
 
         class Exp(rt.Function):
             @staticmethod

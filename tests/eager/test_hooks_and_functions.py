@@ -69,7 +69,9 @@ def test_38_other_hooks():
         y.register_post_accumulate_grad_hook(print)
 
     w, together = leaf(3.0), []
-    with graph.register_multi_grad_hook([x, w], lambda gs: together.append([None if g is None else g.tolist() for g in gs])):
+    with graph.register_multi_grad_hook(
+        [x, w], lambda gs: together.append([None if g is None else g.tolist() for g in gs])
+    ):
         (x.sum() * w).backward()
     assert together == [[[3.0, 3.0], 3.0]]
 
@@ -106,7 +108,7 @@ def test_40_functions():
     assert y.tolist() == [4.0, 7.0] and repr(y) == "tensor([4., 7.], grad_fn=<ScaleBackward>)"
     y.sum().backward()
     assert x.grad.tolist() == [3.0, 3.0]
-    with pytest.raises(RuntimeError, match="ScaleBackward.*retain_graph=True"):
+    with pytest.raises(RuntimeError, match=r"ScaleBackward.*retain_graph=True"):
         y.sum().backward()
 
     a = x * 1.0
@@ -234,7 +236,11 @@ def test_41_wrong_functions():
     x = leaf(1.0, 2.0)
     for result, error, match in [
         (lambda g: (g, g), RuntimeError, "WrongBackward returned 2 gradients, expected 1"),
-        (lambda g: g[:1].reshape(1, 1).expand(3, 1), ValueError, re.escape("WrongBackward returned gradient 0 of shape (3, 1), expected (2,)")),
+        (
+            lambda g: g[:1].reshape(1, 1).expand(3, 1),
+            ValueError,
+            re.escape("WrongBackward returned gradient 0 of shape (3, 1), expected (2,)"),
+        ),
         (lambda g: 1.0, TypeError, "WrongBackward returned float"),
     ]:
         with pytest.raises(error, match=match):
@@ -255,7 +261,7 @@ def test_41_wrong_functions():
         def forward(ctx, x):
             return 1.0
 
-    with pytest.raises(TypeError, match="NoTensor.forward returned float"):
+    with pytest.raises(TypeError, match=r"NoTensor.forward returned float"):
         NoTensor.apply(x)
 
 

@@ -18,7 +18,12 @@ def leaf(*values):
 
 def test_31_leaves_are_protected():
     x = leaf(1.0, 2.0)
-    for change in (lambda: x.add_(1), lambda: x.__setitem__(0, 1.0), lambda: x[0:1].mul_(2), lambda: x.zero_()):
+    for change in (
+        lambda: x.add_(1),
+        lambda: x.__setitem__(0, 1.0),
+        lambda: x[0:1].mul_(2),
+        lambda: x.zero_(),
+    ):
         with pytest.raises(RuntimeError, match="leaf"):
             change()
     assert x.tolist() == [1.0, 2.0]
@@ -43,7 +48,7 @@ def test_32_saved_values_are_checked():
     assert np.allclose(x.grad.numpy(), np.exp([1.0, 2.0]))
     b = (x * 1.0).exp()
     b.add_(1)
-    with pytest.raises(RuntimeError, match="ExpBackward0.*its result.*version 1, expected version 0"):
+    with pytest.raises(RuntimeError, match=r"ExpBackward0.*its result.*version 1, expected version 0"):
         b.sum().backward()
 
 
@@ -114,7 +119,16 @@ def test_33_stores_into_views_of_non_leaves():
         return a.cos()
 
     for function in (
-        base_and_view, through_reshape, siblings, self_store, repeated, masked, broadcast, filled, copied, from_split
+        base_and_view,
+        through_reshape,
+        siblings,
+        self_store,
+        repeated,
+        masked,
+        broadcast,
+        filled,
+        copied,
+        from_split,
     ):
         check(function, 4)
 

@@ -60,7 +60,7 @@ def test_06_setting_grad():
     x = tensor([1.0, 2.0], requires_grad=True)
     with pytest.raises(ValueError, match=re.escape("(3,)") + ".*" + re.escape("(2,)")):
         x.grad = tensor([1.0, 2.0, 3.0])
-    with pytest.raises(TypeError, match="float32.*float64"):
+    with pytest.raises(TypeError, match=r"float32.*float64"):
         x.grad = tensor([1.0, 2.0], dtype=rt.float32)
     with pytest.raises(TypeError, match="ndarray"):
         x.grad = np.ones(2)
@@ -102,7 +102,7 @@ def test_09_data_and_detach():
     x = tensor([1.0, 2.0], requires_grad=True)
     y = (x * x).sum()
     x.detach()[0] = 100.0
-    with pytest.raises(RuntimeError, match="version 1.*expected version 0"):
+    with pytest.raises(RuntimeError, match=r"version 1.*expected version 0"):
         y.backward()
 
 

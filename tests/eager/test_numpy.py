@@ -44,7 +44,7 @@ def test_49_copies():
     (x * x).sum().backward()
     y = copy.deepcopy(x)
     assert y.grad.tolist() == [2.0, 4.0] and y.requires_grad and y.grad is not x.grad
-    with pytest.raises(RuntimeError, match="leaves.*detach"):
+    with pytest.raises(RuntimeError, match=r"leaves.*detach"):
         copy.deepcopy(x * 2)
     z = pickle.loads(pickle.dumps(x * 2))
     assert z.is_leaf and z.grad_fn is None and z.tolist() == [2.0, 4.0]
@@ -70,11 +70,11 @@ def test_51_indexing():
     assert gradient(lambda x: x[tensor([0, 2, 2])], 1.0, 2.0, 3.0) == [1.0, 0.0, 2.0]
     assert gradient(lambda x: x[x > 1.5], 1.0, 2.0, 3.0) == [0.0, 1.0, 1.0]
     assert gradient(lambda x: x[::-2], 1.0, 2.0, 3.0) == [1.0, 0.0, 1.0]
-    with pytest.raises(IndexError, match="index 5 .*dimension 0 of size 3"):
+    with pytest.raises(IndexError, match=r"index 5 .*dimension 0 of size 3"):
         leaf(1.0, 2.0, 3.0)[5]
-    with pytest.raises(IndexError, match="index 4 .*dimension 1 of size 4"):
+    with pytest.raises(IndexError, match=r"index 4 .*dimension 1 of size 4"):
         rt.zeros(3, 4)[..., 4]
-    with pytest.raises(IndexError, match="index 7.*size 3"):
+    with pytest.raises(IndexError, match=r"index 7.*size 3"):
         leaf(1.0, 2.0, 3.0)[[0, 7]]
     with pytest.raises(IndexError, match="3 indices"):
         rt.zeros(3, 4)[0, 0, 0]

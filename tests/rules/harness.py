@@ -319,7 +319,7 @@ def single(tree: Any) -> Any:
     """Arrays and NumPy scalars in single precision; Python's numbers as they are."""
 
     def one(leaf: Any) -> Any:
-        if not isinstance(leaf, np.ndarray | np.generic):
+        if not isinstance(leaf, np.ndarray | np.generic) or leaf.dtype.kind not in "fc":
             return leaf
         return leaf.astype(np.complex64 if leaf.dtype.kind == "c" else np.float32)
 

@@ -24,7 +24,7 @@ from ...runtime.rules.methods import IN_PLACE, METHODS
 from ...runtime.support import unbroadcast
 from ..errors import AdjoinError, Code
 from ..infer import arg_kind, infer, probe_helper
-from ..ir import Arg, Const, Dct, Lst, Op, Ref, Star, Tup, Var
+from ..ir import Arg, Const, Dct, Lst, Op, Ref, Slc, Star, Tup, Var
 from ..kinds import UNKNOWN, Array, Container, Kind, Number, Opaque, Unknown
 from ..kinds import Sequence as SequenceKind
 from ..source import read
@@ -207,7 +207,9 @@ def operation(
 
 
 def _draws(function: Any) -> bool:
-    return "random" in (getattr(function, "__module__", None) or "")
+    module = getattr(function, "__module__", None) or ""
+    owner = getattr(function, "__self__", None)
+    return "random" in module or isinstance(owner, np.random.RandomState | np.random.Generator)
 
 
 def _unlazy(reader: Reader, frame: Frame, x: Any, node: cst.CSTNode | None) -> Any:
@@ -230,19 +232,13 @@ def _opaque(reader: Reader, callee: Ref, args: list[Any], kwargs: dict[str, Any]
             Op("call", callee.text, function, callee), *operands, kind=Opaque(function), **options
         )
     kind = infer(function, tuple(operands), options)
-    if kind == UNKNOWN and all(not _may_be_numeric(a) for a in (*operands, *options.values())):
-        kind = _annotated(function)
+    if function in (np.random.default_rng, np.random.RandomState):
+        kind = Opaque(np.random.Generator)
+    elif _draws(function):
+        kind = drawn(getattr(function, "__name__", ""), tuple(operands), kwargs)
     op = Op("call", callee.text, function, callee)
     effect = "" if _is_pure(function) else "io"
     return reader.let(op, *operands, kind=kind, effect=effect, **options)
-
-
-def _annotated(function: Any) -> Kind:
-    return UNKNOWN
-
-
-def _may_be_numeric(arg: Arg) -> bool:
-    return isinstance(arg, Var) and isinstance(arg.kind, Array | Number | Unknown | SequenceKind)
 
 
 def _is_pure(function: Any) -> bool:
@@ -426,6 +422,8 @@ def _construct(
 ) -> Any:
     """An instance of a user's class."""
     cls = callee.value
+    if cls is types.SimpleNamespace and not args:
+        return reader.new(ObjectValue(cls, dict(kwargs)))
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
         given = dict(zip(cls._fields, args, strict=False)) | kwargs
         filled = {f: given.get(f, Const(getattr(cls, "_field_defaults", {}).get(f))) for f in cls._fields}
@@ -471,6 +469,9 @@ def _specialise(
     node: cst.CSTNode | None,
 ) -> Any:
     """A support helper: its body, if every test in it can be decided now; else a call of it."""
+    folded = _folded(callee.value, args, kwargs)
+    if folded is not None:
+        return folded
     mark, born, outer = len(reader.journal), len(reader.statements), (reader.splicing, reader.static_only)
     reader.splicing, reader.static_only = True, True
     try:
@@ -485,6 +486,14 @@ def _specialise(
     operands = tuple(reader.arg(a) for a in args)
     kind = _helper_kind(function, operands)
     return reader.let(op, *operands, kind=kind, **_args(reader, kwargs))
+
+
+def _folded(function: Any, args: list[Any], kwargs: dict[str, Any]) -> Const | None:
+    """The result of a helper whose arguments are all known, where a constant can hold it."""
+    if kwargs or not args or not all(isinstance(a, Const) for a in args):
+        return None
+    result = function(*[a.value for a in args])
+    return Const(result) if result is None or type(result) in (bool, int, str) else None
 
 
 @functools.cache
@@ -522,6 +531,11 @@ def method(
         from .containers import dict_method
 
         return dict_method(reader, frame, x, name, args, kwargs, node)
+    if isinstance(x, Tup) and x.cls is not None and name == "_replace":
+        fields = x.cls.value._fields
+        return Tup(tuple(kwargs.get(f, item) for f, item in zip(fields, x.items, strict=True)), x.cls)
+    if isinstance(x, Tup) and x.cls is not None and name == "_asdict":
+        return reader.new(DictValue(dict(zip(x.cls.value._fields, x.items, strict=True))))
     if (
         isinstance(x, Tup)
         and name in ("index", "count")
@@ -537,21 +551,62 @@ def method(
         )
     assert isinstance(x, Var), x
     kind = x.kind
-    if isinstance(kind, Opaque):
+    if isinstance(kind, Opaque) or (isinstance(kind, Unknown) and name not in METHODS and name not in IN_PLACE):
         held = [reader.run(a) if isinstance(a, ListValue) else reader.arg(a) for a in args]
-        return reader.let(Op("method", name), x, *held, kind=UNKNOWN, effect="io", **_args(reader, kwargs))
+        result = drawn(name, tuple(held), kwargs) if isinstance(kind, Opaque) and kind.type in _GENERATORS else UNKNOWN
+        return reader.let(Op("method", name), x, *held, kind=result, effect="io", **_args(reader, kwargs))
     return array_method(reader, frame, x, name, args, kwargs, node)
 
 
+_GENERATORS = (np.random.Generator, np.random.RandomState)
+_REAL_DRAWS = frozenset({"random", "normal", "uniform", "standard_normal", "exponential", "gamma", "beta", "laplace",
+                         "rand", "randn", "random_sample", "lognormal", "logistic", "gumbel", "standard_exponential"})  # fmt: skip
+
+
+def drawn(name: str, args: tuple[Arg, ...], kwargs: dict[str, Any]) -> Kind:
+    """The kind of a random draw: a Python float, or an array if a size is given."""
+    if name not in _REAL_DRAWS:
+        return Array("i8", None) if name == "permutation" else UNKNOWN
+    size = kwargs.get("size")
+    if size is None and name in ("random", "standard_normal", "random_sample", "standard_exponential") and args:
+        size = args[0]
+    if size is None and len(args) > 2:
+        size = args[2]
+    if name in ("rand", "randn"):
+        return Array("f8", (None,) * len(args)) if args else Number("float")
+    if size is None or size == Const(None):
+        arrays = any(not isinstance(arg_kind(a), Number) for a in args)
+        return UNKNOWN if arrays else Number("float")
+    from ..infer import shape_dims
+
+    return Array("f8", shape_dims(reader_arg(size)))
+
+
+def reader_arg(x: Any) -> Arg:
+    return Tup(tuple(x.items)) if isinstance(x, ListValue) else x
+
+
+_DUNDERS = {"__add__": "+", "__sub__": "-", "__mul__": "*", "__truediv__": "/", "__pow__": "**", "__matmul__": "@",
+            "__mod__": "%", "__floordiv__": "//", "__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">=",
+            "__eq__": "==", "__ne__": "!="}  # fmt: skip
+
+
 def array_method(
-    reader: Reader,
-    frame: Frame,
-    x: Var,
-    name: str,
-    args: list[Any],
-    kwargs: dict[str, Any],
-    node: cst.CSTNode | None,
+    reader: Reader, frame: Frame, x: Var, name: str, args: list[Any], kwargs: dict[str, Any], node: cst.CSTNode | None
 ) -> Any:
+    from .statements import store
+    if name in _DUNDERS and len(args) == 1:
+        return reader.binary(_DUNDERS[name], x, reader.arg(args[0]))
+    if name.startswith("__r") and f"__{name[3:]}" in _DUNDERS and len(args) == 1:
+        return reader.binary(_DUNDERS[f"__{name[3:]}"], reader.arg(args[0]), x)
+    if name == "__getitem__":
+        return subscript(reader, frame, x, args[0], node)
+    if name == "__setitem__":
+        store(reader, frame, x, args[0], args[1], node)
+        return Const(None)
+    if name.startswith("__i") and f"__{name[3:]}" in _DUNDERS and isinstance(x.kind, Array):
+        stores.augment(reader, _DUNDERS[f"__{name[3:]}"], x, Const(Ellipsis), reader.arg(args[0]))
+        return x
     if name in IN_PLACE:
         return stores.array_method_in_place(reader, frame, x, name, args, kwargs, node)
     as_function = METHODS.get(name)
@@ -797,6 +852,33 @@ def _extremum_of(function: Any) -> Callable[..., Any]:
 
 BUILTINS[max] = _extremum_of(max)
 BUILTINS[min] = _extremum_of(min)
+
+
+@builtin(exec, eval, compile, globals, locals, vars, setattr, delattr, input, memoryview)
+def _beyond(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    reader.refuse(
+        frame, node, Code.UNSUPPORTED_SYNTAX, "what this call does is not known before running", "write out what it stands for"
+    )
+
+
+@builtin(functools.reduce)
+def _reduce(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    from .loops import reduce_with
+
+    return reduce_with(reader, frame, args, node)
+
+
+@builtin(filter)
+def _filter(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    from .loops import filtered
+
+    return filtered(reader, frame, args, node)
+
+
+@builtin(slice)
+def _slice(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    start, stop, step = {1: [None, 0, None], 2: [0, 1, None], 3: [0, 1, 2]}[len(args)]
+    return Slc(*(Const(None) if i is None else reader.arg(args[i]) for i in (start, stop, step)))
 
 
 @builtin(divmod)

@@ -32,9 +32,14 @@ def widen(reader: Reader, obj: ListValue, arg: Arg) -> None:
         reader.widened = True
 
 
+_CHANGING = frozenset({"append", "extend", "pop", "insert", "clear", "reverse", "remove", "sort"})
+
+
 def list_method(
     reader: Reader, frame: Frame, x: ListValue, name: str, args: list[Any], kwargs: dict[str, Any], node: cst.CSTNode | None
 ) -> Any:
+    if x.origin is not None and name in _CHANGING:
+        reader.run(x)
     if x.var is None:
         return _known_list(reader, frame, x, name, args, kwargs, node)
     if name == "append":
@@ -124,6 +129,8 @@ def dict_method(
                 reader.change(x)
                 x.items[key] = default
             return x.items[key]
+    if x.origin is not None and name in ("pop", "setdefault", "update", "clear", "popitem"):
+        reader.refuse(frame, node, Code.MUTATION, f"a dict of the surrounding code is changed by {name}", "pass it in")
     if name == "update":
         reader.change(x)
         if args and isinstance(args[0], DictValue):

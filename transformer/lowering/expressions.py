@@ -106,6 +106,8 @@ def _walrus(reader: Reader, frame: Frame, node: cst.NamedExpr) -> Any:
 def _fstring(reader: Reader, frame: Frame, node: Any) -> Any:
     """An f-string: its parts are read in order; the text around them is kept as it is."""
     template, args = _template(reader, frame, node)
+    if all(isinstance(a, Const) for a in args):
+        return Const(template.format(*(a.value for a in args if isinstance(a, Const))))
     return reader.let(Op("fstring", template), *args, kind=Opaque(str))
 
 
@@ -576,7 +578,7 @@ def subscript(reader: Reader, frame: Frame, x: Any, at: Any, node: cst.CSTNode |
         if isinstance(at, Const):
             if at.value in x.items:
                 return x.items[at.value]
-            reader.refuse(frame, node, Code.UNBOUND_NAME, f"the dict has no key {at.value!r} here", "")
+            return reader.fail(frame, KeyError, at.value)
         reader.refuse(
             frame, node, Code.UNSUPPORTED_SYNTAX, "the key is not known before running", "use a list"
         )
@@ -586,6 +588,8 @@ def subscript(reader: Reader, frame: Frame, x: Any, at: Any, node: cst.CSTNode |
         x = x.var
     if isinstance(x, Ref):
         return reader.let(Op("index", "[]"), x, reader.arg(at), kind=Opaque(None))
+    if isinstance(x, Var) and isinstance(x.kind, Number) and at == Tup(()):
+        return x
     if isinstance(x, Var) and isinstance(x.kind, Container):
         return subscript(reader, frame, reader.open(x, x.kind, x.name or "value"), at, node)
     if isinstance(x, Var):
@@ -616,7 +620,7 @@ def _known_element(reader: Reader, frame: Frame, x: Any, at: Any, node: cst.CSTN
         try:
             return items[at.value]
         except IndexError:
-            reader.refuse(frame, node, Code.UNBOUND_NAME, f"index {at.value} is out of range", "")
+            return reader.fail(frame, IndexError, f"{'tuple' if isinstance(x, Tup) else 'list'} index out of range")
     if isinstance(at, Slc):
         if all(isinstance(p, Const) for p in (at.start, at.stop, at.step)):
             part = items[slice(at.start.value, at.stop.value, at.step.value)]

@@ -29,6 +29,8 @@ from .values import Closure, DictValue, Generator, Iteration, ListValue, Mutable
 
 #: A loop over known integers is unrolled up to this length, where it has to be.
 LONGEST = 64
+#: A comprehension over known integers is written out up to this length.
+LONGEST_WRITTEN_OUT = 8
 
 # -- what can be looped over -------------------------------------------------------------------------
 
@@ -239,6 +241,8 @@ def _clauses(reader: Reader, frame: Frame, clause: cst.CompFor, innermost: Calla
         conditions(list(clause.ifs))
 
     steps = iteration(reader, frame, value(reader, frame, clause.iter), clause)
+    if isinstance(steps, Iteration) and steps.constant is not None and len(steps.constant) <= LONGEST_WRITTEN_OUT:
+        steps = Steps([Const(i) for i in steps.constant])
     _over(reader, frame, steps, body, frozenset(assigned_names([clause])), clause)
     for name in targets:
         frame.env.pop(name, None)
@@ -253,6 +257,53 @@ def _over(
             body(item)
         return
     _for(reader, frame, steps, body, names, frozenset(), node)
+
+
+def filtered(reader: Reader, frame: Frame, args: list[Any], node: Any) -> Any:
+    """`filter(f, xs)` as a list."""
+    made: ListValue = reader.new(ListValue([]))
+
+    def keep(item: Any) -> None:
+        test = item if args[0] == Const(None) else call(reader, frame, args[0], [item], {}, node)
+        truth = known_truth(test)
+        if truth is None:
+            reader.branches(frame, reader.arg(test), lambda: _append(reader, frame, made, item), lambda: None)
+        elif truth:
+            _append(reader, frame, made, item)
+
+    _over(reader, frame, iteration(reader, frame, args[1], node), keep, frozenset(), node)
+    return made
+
+
+def reduce_with(reader: Reader, frame: Frame, args: list[Any], node: Any) -> Any:
+    """`functools.reduce(f, xs)`, one step after the other."""
+    steps = iteration(reader, frame, args[1], node)
+    if len(args) > 2:
+        first = args[2]
+    elif isinstance(steps, Steps):
+        if not steps.items:
+            return reader.fail(frame, TypeError, "reduce() of empty iterable with no initial value")
+        first, steps = steps.items[0], Steps(steps.items[1:])
+    else:
+        first, steps = steps.item(Const(0)), _after_first(reader, steps)
+    saved = frame.env.get(TOTAL)
+    frame.env[TOTAL] = first
+
+    def step(item: Any) -> None:
+        frame.env[TOTAL] = call(reader, frame, args[0], [frame.env[TOTAL], item], {}, node)
+
+    _over(reader, frame, steps, step, frozenset(), node)
+    result = frame.env.pop(TOTAL)
+    if saved is not None:
+        frame.env[TOTAL] = saved
+    return result
+
+
+def _after_first(reader: Reader, steps: Iteration) -> Iteration:
+    def count() -> Arg:
+        return reader.binary("-", steps.count(), Const(1))
+
+    return Iteration(count, lambda i: steps.item(reader.binary("+", i, Const(1))))
 
 
 TOTAL = "%sum"

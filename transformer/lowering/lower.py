@@ -80,7 +80,7 @@ def _bind_parameters(reader: Reader, frame: Frame, source: Source, opened: dict[
     bound = [reader.wrap(a, f"bound_{i}", (("bound", i),)) for i, a in enumerate(source.args)]
     args = [*bound, *[given.pop(n) for n in positional[len(bound) :] if n in given and n not in source.keywords]]
     args += [given.pop(n) for n in star_names]
-    kwargs = {**{k: reader.wrap(v, k, (("keyword", k),)) for k, v in source.keywords.items()}, **given}
+    kwargs = {**{k: reader.wrap(v, k, (("keyword", k),)) for k, v in source.keywords.items() if k not in given}, **given}
     from .calls import _defaults_of
 
     bind(reader, frame, params, args, kwargs, _defaults_of(reader, source.function, ()), frame, None, frame.name)

@@ -20,8 +20,8 @@ import numpy as np
 from ..builder import Builder
 from ..errors import AdjoinError, Code, Where
 from ..infer import arg_kind
-from ..ir import UNBOUND, Arg, Block, Const, Dct, If, Lst, Ref, Site, Slc, Star, Statement, Tup, Var
-from ..kinds import BOOL, UNDEFINED, UNKNOWN, Array, Container, Kind, Opaque, Static, join, signature_kind
+from ..ir import RAISE, UNBOUND, Arg, Block, Const, Dct, If, Lst, Op, Ref, Site, Slc, Star, Statement, Tup, Var
+from ..kinds import BOOL, UNDEFINED, UNKNOWN, Array, Container, Kind, Opaque, Static, is_function, join, signature_kind
 from ..kinds import Sequence as SequenceKind
 from ..source import Source
 from .values import (
@@ -38,6 +38,10 @@ from .values import (
 )
 
 Path = tuple[tuple[str, Any], ...]
+
+#: The flag of a path that raises: what follows it is not reached.
+DEAD = "%dead"
+
 
 
 @dataclass(eq=False)
@@ -129,7 +133,8 @@ class Reader(Builder):
             for item in items:
                 container.element = join(container.element, arg_kind(item))
             self.change(container)
-            container.var = self.value(Lst(tuple(items)), name or "items", SequenceKind(container.element))
+            made: Arg = Lst(tuple(items)) if container.origin is None else container.origin
+            container.var = self.value(made, name or "items", SequenceKind(container.element))
         return container.var
 
     def arg(self, value: Any) -> Arg:
@@ -174,16 +179,14 @@ class Reader(Builder):
     def open(self, var: Arg, kind: Kind, name: str) -> Any:
         """A value of a known structure, taken apart: each leaf becomes a variable of its own."""
         if isinstance(kind, Static):
-            if callable(kind.value):
-                return Ref(kind.value, kind.key, "", (("argument", name),))
-            return Const(kind.value)
+            return self.static(kind.value, name)
         if not isinstance(kind, Container):
             return var
         parts: dict[Any, Any] = {}
         for key, item in zip(kind.keys, kind.items, strict=True):
             leaf = key if isinstance(key, str) and key.isidentifier() else f"{name}_{key}"
-            if isinstance(item, Static) and not callable(item.value):
-                parts[key] = Const(item.value)
+            if isinstance(item, Static):
+                parts[key] = self.static(item.value, leaf)
                 continue
             if isinstance(key, str) and kind.type not in (dict, list, tuple):
                 part: Arg = self.let(_attribute(key), var, name=leaf, kind=item)
@@ -200,6 +203,16 @@ class Reader(Builder):
         assert isinstance(var, Var)
         return self.new(ObjectValue(kind.type, parts, origin=var))
 
+    def static(self, value: Any, name: str) -> Any:
+        """An argument that is what it is in every call with this signature."""
+        if not is_function(value):
+            return Const(value)
+        short = getattr(value, "__name__", name)
+        if getattr(np, short, None) is value:
+            return Ref(value, f"{self.numpy.text}.{short}", self.numpy.imports)
+        found = _import_of(value, short)
+        return Ref(value, short if found else name, found, (("argument", name),))
+
     # -- Python objects ----------------------------------------------------------------------------
 
     def wrap(self, obj: Any, text: str, path: Path | None) -> Any:
@@ -213,7 +226,7 @@ class Reader(Builder):
         if isinstance(obj, types.ModuleType):
             alias = f" as {text}" if text != obj.__name__ else ""
             return Ref(obj, text, f"import {obj.__name__}{alias}", path)
-        if isinstance(obj, type) or (callable(obj) and not hasattr(obj, "dtype")):
+        if is_function(obj):
             return Ref(obj, text, _import_of(obj, text), path)
         if isinstance(obj, np.dtype):
             return Ref(obj, f"{self.numpy.text}.dtype({obj.str!r})", self.numpy.imports, path)
@@ -232,7 +245,12 @@ class Reader(Builder):
                 opened = var
             self.free[path] = (Free(var, path, kind), opened)
         free, opened = self.free[path]
-        return opened if opened is not None else self.open(free.var, free.kind, free.var.name)
+        if opened is None:
+            opened = self.open(free.var, free.kind, free.var.name)
+            if isinstance(opened, ListValue | DictValue):
+                opened.origin = free.var
+                self.free[path] = (free, opened) if not self.nested else (free, None)
+        return opened
 
     def lookup(self, frame: Frame, name: str, node: cst.CSTNode | None = None) -> Any:
         """The value of a name: local, of an enclosing function, or found in the Python namespaces."""
@@ -250,13 +268,20 @@ class Reader(Builder):
                 if found is not None:
                     return found
             at = at.parent
-        self.refuse(
-            frame,
-            node,
-            Code.UNBOUND_NAME,
-            f"the name {name!r} is not bound here",
-            "bind it on every path before it is read",
+        if self.splicing:
+            self.refuse(frame, node, Code.UNBOUND_NAME, f"the name {name!r} is not bound here")
+        local = name in _local_names(frame)
+        message = f"cannot access local variable {name!r} where it is not associated with a value"
+        return self.fail(
+            frame, UnboundLocalError if local else NameError, message if local else f"name {name!r} is not defined"
         )
+
+    def fail(self, frame: Frame, error: type[BaseException], message: Any) -> Var:
+        """What follows is not reached: the running program raises here."""
+        call = Op("call", error.__name__, error, Ref(error, error.__name__))
+        self.do(RAISE, self.let(call, Const(message), kind=Opaque(error)))
+        frame.env[DEAD] = Const(True)
+        return UNBOUND
 
     def _global(self, frame: Frame, name: str) -> Any:
         function = frame.function
@@ -292,6 +317,7 @@ class Reader(Builder):
                 ends.append((statements, frame.env, value, state))
             frame.env = names
             self.site = site
+            ends = _without_dead(names, ends)
             grown = self._grown(ends[0][3], ends[1][3])
             if not grown:
                 return self._joined(frame, condition, ends)
@@ -347,9 +373,33 @@ class Reader(Builder):
                 k: merge(one[k], two[k], k if isinstance(k, str) and k.isidentifier() else "") for k in one
             }
             container.restore(cells, container.var)
+        env.pop(DEAD, None)
+        if DEAD in env1 and DEAD in env2:
+            env[DEAD] = Const(True)
         frame.env = env
         merge.finish()
         return value
+
+
+def _without_dead(names: dict[str, Any], ends: list[Any]) -> list[Any]:
+    """A path that raises leaves nothing: what the other path changed is unbound after it."""
+    dead = [DEAD in end[1] for end in ends]
+    if all(dead) or not any(dead):
+        return ends
+    alive = ends[dead.index(False)]
+    result = []
+    for end, is_dead in zip(ends, dead, strict=True):
+        if not is_dead:
+            result.append(end)
+            continue
+        env = {n: (v if names.get(n) is v else UNBOUND) for n, v in alive[1].items()}
+        state = {c: (dict.fromkeys(s[0], UNBOUND), s[1]) for c, s in alive[3].items()}
+        result.append((end[0], env, UNBOUND if isinstance(alive[2], Var | Tup) else alive[2], state))
+    return result
+
+
+def _local_names(frame: Frame) -> set[str]:
+    return set(frame.function.__code__.co_varnames) if frame.function is not None else set()
 
 
 class Merge:

@@ -23,6 +23,7 @@ from .expressions import value
 from .reader import Frame, Reader
 from .statements import flatten
 from .statements import read as read_statements
+from .values import ListValue
 
 
 @functools.cache
@@ -54,9 +55,9 @@ def read_body(reader: Reader, body: Any, first: list[Any], rule: Rule, named: di
         if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
             args.extend(x or ())
         elif parameter.kind is inspect.Parameter.KEYWORD_ONLY:
-            kwargs[name] = _wrapped(x)
+            kwargs[name] = _wrapped(reader, x)
         else:
-            args.append(_wrapped(x))
+            args.append(_wrapped(reader, x))
     outer, reader.splicing = reader.splicing, True
     try:
         bind(reader, frame, source.node.params, args, kwargs, {}, frame, None, body.__name__)
@@ -71,12 +72,14 @@ def read_body(reader: Reader, body: Any, first: list[Any], rule: Rule, named: di
         reader.splicing = outer
 
 
-def _wrapped(x: Any) -> Any:
-    """An option left at its default is a Python value."""
+def _wrapped(reader: Reader, x: Any) -> Any:
+    """An option left at its default is a Python value; the elements of a list display are known."""
     from ..ir import Dct, Lst, Ref, Slc, Star, Var
 
+    if isinstance(x, Lst) and not any(isinstance(item, Star) for item in x.items):
+        return reader.new(ListValue([_wrapped(reader, item) for item in x.items]))
     if isinstance(x, Var | Const | Tup | Lst | Dct | Ref | Slc | Star):
         return x
     if isinstance(x, tuple):
-        return Tup(tuple(_wrapped(i) for i in x))
+        return Tup(tuple(_wrapped(reader, i) for i in x))
     return Const(x) if not callable(x) else Ref(x, getattr(x, "__name__", str(x)))

@@ -54,7 +54,7 @@ from .expressions import (
     symbol,
     value,
 )
-from .reader import Frame, Reader
+from .reader import DEAD, Frame, Reader
 from .values import Closure, DictValue, ListValue, ObjectValue
 
 STATEMENTS: dict[type[cst.CSTNode], Callable[[Reader, Frame, Any], None]] = {}
@@ -86,7 +86,7 @@ def read_body(reader: Reader, frame: Frame, node: cst.FunctionDef | cst.Lambda) 
     read(reader, frame, flatten(node.body))
     result = frame.env.get(VALUE, UNBOUND)
     if result is UNBOUND:
-        return Const(None)
+        return UNBOUND if DEAD in frame.env else Const(None)
     return result if frame.env.get(DONE) == Const(True) else _or_none(reader, result)
 
 
@@ -113,12 +113,16 @@ def read(reader: Reader, frame: Frame, statements: Sequence[cst.CSTNode]) -> Non
         if isinstance(node, cst.If):
             if not _exits_somewhere(node):
                 _if(reader, frame, node, [])
+                if DEAD in frame.env:
+                    return
                 continue
             if _absorb(reader, frame, node, rest):
                 return
             _if(reader, frame, node, [])
         else:
             _one(reader, frame, node)
+        if DEAD in frame.env:
+            return
         if _unless_left(reader, frame, rest, node):
             return
 
@@ -313,6 +317,7 @@ def _raise(reader: Reader, frame: Frame, node: cst.Raise) -> None:
     error = Const(None) if node.exc is None else reader.arg(value(reader, frame, node.exc))
     cause = () if node.cause is None else (reader.arg(value(reader, frame, node.cause.item)),)
     reader.do(RAISE, error, *cause)
+    frame.env[DEAD] = Const(True)
 
 
 @statement(cst.Pass, cst.Import, cst.ImportFrom)
@@ -449,6 +454,8 @@ def store(reader: Reader, frame: Frame, obj: Any, at: Any, result: Any, node: cs
             )
         reader.change(obj)
         obj.items[at.value] = result
+        if obj.origin is not None:
+            reader.do(STORE, obj.origin, at, reader.arg(result), effect="io")
         return
     if isinstance(obj, ObjectValue):
         call(reader, frame, attribute(reader, frame, obj, "__setitem__", node), [at, result], {}, node)

@@ -44,6 +44,7 @@ class ListValue(Mutable):
     items: list[Any]
     element: Kind = UNDEFINED  # what the elements are once `var` is set
     var: Var | None = None
+    origin: Var | None = None  # a list of the user's globals or closure: what is done to it is done for good
     serial: int = 0
 
     @property
@@ -60,6 +61,7 @@ class DictValue(Mutable):
 
     items: dict[Any, Any]
     var: Var | None = None
+    origin: Var | None = None  # as in `ListValue`
     serial: int = 0
 
     @property

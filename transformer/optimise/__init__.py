@@ -1,11 +1,35 @@
-"""Passes that make the IR smaller, one a file; `optimise` runs them to a fixpoint."""
+"""Passes that make the IR smaller, one a file; `optimise` runs them in an order in which each finds its work done."""
 
 from __future__ import annotations
 
-from ..ir import Function
-from .dead import eliminate_dead
+from collections.abc import Callable
 
-PASSES = (eliminate_dead,)
+from ..ir import Function
+from .accumulate import accumulate
+from .algebra import simplify
+from .copies import drop_copies
+from .dead import eliminate_dead
+from .iterate import over_elements
+from .order import put_last
+from .propagate import propagate
+from .shapes import share_shapes
+
+PASSES: tuple[Callable[[Function], Function], ...] = (
+    eliminate_dead,
+    share_shapes,
+    simplify,
+    propagate,
+    eliminate_dead,
+    simplify,
+    eliminate_dead,
+    accumulate,
+    simplify,
+    eliminate_dead,
+    drop_copies,
+    over_elements,
+    put_last,
+    eliminate_dead,
+)
 
 
 def optimise(function: Function) -> Function:

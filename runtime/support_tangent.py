@@ -1,0 +1,43 @@
+"""Tangents in the shape and memory that their primal value has: helpers that generated code may call.
+
+In: a tangent, and the value it belongs to. Out: the tangent as an array of that shape and dtype.
+
+    >>> tangent_like(2.0, np.zeros(3))
+    array([2., 2., 2.])
+    >>> x_dot = np.ones(3)
+    >>> own_tangent(x_dot, np.zeros(3)) is x_dot
+    False
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .support import real_if_real
+
+
+def tangent_like(dot: Any, out: Any) -> Any:
+    """`dot` in the shape and dtype of `out`; it may show memory of `dot`.
+
+    >>> tangent_like(np.ones((1, 2)), np.zeros((2, 2), np.float32))
+    array([[1., 1.],
+           [1., 1.]], dtype=float32)
+    """
+    if np.shape(dot) != np.shape(out):
+        dot = np.broadcast_to(dot, np.shape(out))
+    return real_if_real(dot, out)
+
+
+def own_tangent(dot: Any, out: Any) -> Any:
+    """`dot` in memory of its own, with the layout of `out`; a number stays one.
+
+    >>> own_tangent(0.0, np.zeros((2, 2), order="F")).flags.f_contiguous
+    True
+    """
+    if not isinstance(out, np.ndarray):
+        return dot
+    made = np.zeros_like(out)
+    made[...] = dot
+    return made

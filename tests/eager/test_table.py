@@ -1,0 +1,211 @@
+"""The whole rule table through the eager runtime: first order as the rule says, second order as differences."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from adjoin import runtime as rt
+from adjoin.runtime.autograd import grad, gradgradcheck
+from adjoin.runtime.record import FAST_BINARY, FAST_UNARY, record
+from adjoin.runtime.rule import TABLE, NoRule
+from adjoin.runtime.tensors import Tensor
+
+#: What has no second derivative at its samples (kinks, singular matrices, single precision), or what a rule's
+#: helpers refuse to record: an error, never a number.
+NO_SECOND_ORDER = {"float16", "float32", "complex64", "longdouble"}
+
+
+def is_numpy(function):
+    module = getattr(function, "__module__", None) or ""
+    owner = getattr(function, "__self__", None)
+    return isinstance(function, np.ufunc) or isinstance(owner, np.ufunc) or module.startswith("numpy")
+
+
+def name_of(function):
+    owner = getattr(function, "__self__", None)
+    prefix = owner.__name__ + "." if isinstance(owner, np.ufunc) else ""
+    return prefix + getattr(function, "__name__", str(function))
+
+
+CASES = [
+    pytest.param(function, rule, id=name_of(function))
+    for function, rule in TABLE.items()
+    if rule.kind != "nondifferentiable" and rule.samples and is_numpy(function)
+]
+
+
+def is_float(value):
+    return isinstance(value, float | complex) or (
+        isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "fc"
+    )
+
+
+class Call:
+    """One sample: its arguments with tensors in place of the differentiable arrays."""
+
+    def __init__(self, function, rule, sample):
+        args = list(sample() if callable(sample) else sample)
+        kwargs = args.pop() if args and isinstance(args[-1], dict) else {}
+        self.function, self.rule = function, rule
+        self.bound = rule.bind(args, kwargs)
+        self.leaves = []
+        given = rule.signature.bind(*args, **kwargs).arguments
+        self.active = [name for name in rule.wrt if name in given]
+        active = {name: self.lifted(self.bound[name]) for name in self.active}
+        new = {**self.bound, **active}
+        self.args, self.kwargs = [], {}
+        for name, parameter in rule.signature.parameters.items():
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                self.args.extend(new[name])
+            elif name in kwargs:
+                self.kwargs[name] = new[name]
+            elif parameter.kind is not parameter.KEYWORD_ONLY and len(self.args) < len(args):
+                self.args.append(new[name])
+
+    def lifted(self, value):
+        if is_float(value):
+            self.leaves.append(rt.tensor(value, requires_grad=True))
+            return self.leaves[-1]
+        if isinstance(value, list | tuple) and any(is_float(part) for part in value):
+            return type(value)(self.lifted(part) for part in value)
+        return value
+
+    def outputs(self, *leaves):
+        new = {id(old): leaf for old, leaf in zip(self.leaves, leaves, strict=True)}
+
+        def substituted(value):
+            if isinstance(value, Tensor):
+                return new[id(value)]
+            if type(value) in (list, tuple):
+                return type(value)(substituted(part) for part in value)
+            return value
+
+        result = record(
+            self.function,
+            [substituted(a) for a in self.args],
+            {name: substituted(value) for name, value in self.kwargs.items()},
+        )
+        return (result,) if isinstance(result, Tensor) else tuple(result)
+
+
+def plain(value):
+    if isinstance(value, Tensor):
+        return value.detach().numpy()
+    return type(value)(plain(part) for part in value) if type(value) in (list, tuple) else value
+
+
+def flat(value):
+    return [leaf for part in value for leaf in flat(part)] if isinstance(value, list | tuple) else [value]
+
+
+@pytest.mark.parametrize(("function", "rule"), CASES)
+def test_first_order(function, rule):
+    """The eager gradient is the rule's adjoint, in the shape and dtype of each leaf."""
+    checked = 0
+    for sample in rule.samples:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            call = Call(function, rule, sample)
+            if not call.leaves or nested(call, rule):
+                continue
+            try:
+                outputs = call.outputs(*call.leaves)
+            except ValueError:
+                assert function in (np.histogramdd, np.unique)  # ragged operands, which are no tensor
+                continue
+            roots = [out for out in outputs if isinstance(out, Tensor) and out.requires_grad]
+            rng = np.random.default_rng(0)
+            seeds = [rt.tensor(rng.uniform(0.5, 1.5, r.shape).astype(r.dtype)) for r in roots]
+            found = grad(roots, call.leaves, seeds, allow_unused=True, materialize_grads=True)
+            expected = by_rule(call, rule, outputs, roots, seeds)
+        for leaf, g, e in zip(call.leaves, found, expected, strict=True):
+            assert g.shape == leaf.shape and g.dtype == leaf.dtype
+            if e is not None:
+                np.testing.assert_allclose(g.numpy(), np.broadcast_to(e, g.shape), rtol=1e-12, atol=1e-14)
+        checked += 1
+    assert checked or function in (np.unique,)
+
+
+def nested(call, rule):
+    """Sequences within sequences of operands, which the eager runtime refuses."""
+    return any(
+        isinstance(call.bound[name], list | tuple) and any(isinstance(p, list | tuple) for p in call.bound[name])
+        for name in call.active
+    )
+
+
+def by_rule(call, rule, outputs, roots, seeds):
+    """What `Rule.vjp` gives, one entry a leaf."""
+    given = {id(root): seed.numpy() for root, seed in zip(roots, seeds, strict=True)}
+    multiple = isinstance(record_plain(call), tuple | list)
+    g = tuple(given.get(id(out)) for out in outputs) if multiple else given[id(outputs[0])]
+    active = [n for n in call.active if any(is_float(v) for v in flat(call.bound[n]))]
+    bound = {n: boxed(v) if n in active else v for n, v in call.bound.items()}
+    adjoints = rule.vjp(active, g, record_plain(call), bound)
+    found = []
+    for name, adjoint in zip(active, adjoints, strict=True):
+        values, parts = flat(call.bound[name]), flat(adjoint)
+        found.extend(p for v, p in zip(values, parts, strict=True) if is_float(v))
+    return found
+
+
+def boxed(value):
+    if is_float(value):
+        return np.array(value)
+    return type(value)(boxed(part) for part in value) if type(value) in (list, tuple) else value
+
+
+def record_plain(call):
+    return call.function(*map(plain, call.args), **{n: plain(v) for n, v in call.kwargs.items()})
+
+
+def arrays_of(rule, count):
+    """The samples of a rule that are just `count` arrays or numbers."""
+    for sample in rule.samples:
+        args = list(sample() if callable(sample) else sample)
+        if len(args) == count and all(is_float(a) for a in args):
+            yield [np.array(a) for a in args]
+
+
+@pytest.mark.parametrize("function", [*FAST_UNARY, *FAST_BINARY], ids=name_of)
+def test_the_short_way_is_the_long_way(function):
+    """Operators and common functions have a path of their own; it gives what the general one does."""
+    rule, short = TABLE[function], FAST_UNARY.get(function) or FAST_BINARY[function]
+    count = 1 if function in FAST_UNARY else 2
+    for arrays in arrays_of(rule, count):
+        for active in ((True,),) if count == 1 else ((True, True), (True, False), (False, True)):
+            found = []
+            for operation in (short, lambda *args: record(function, args)):
+                leaves = [rt.tensor(a, requires_grad=r) for a, r in zip(arrays, active, strict=True)]
+                with np.errstate(all="ignore"):
+                    out = operation(*leaves)
+                    out.sum().backward()
+                found.append([out.detach().numpy(), *(leaf.grad.numpy() for leaf in leaves if leaf.requires_grad)])
+            for a, b in zip(*found, strict=True):
+                assert a.dtype == b.dtype
+                np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize(("function", "rule"), CASES)
+def test_second_order(function, rule):
+    """The gradient's gradient is that of central differences, or it is refused."""
+    if name_of(function) in NO_SECOND_ORDER:
+        pytest.skip("not in double precision")
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for sample in rule.samples[:2]:
+            call = Call(function, rule, sample)
+            if not call.leaves or nested(call, rule) or sum(leaf.size for leaf in call.leaves) > 9:
+                continue
+
+            def outputs(*leaves, call=call):
+                return tuple(o for o in call.outputs(*leaves) if isinstance(o, Tensor) and o.dtype.kind in "fc")
+
+            try:
+                assert gradgradcheck(outputs, tuple(call.leaves), atol=1e-4)
+            except (NoRule, RuntimeError) as error:
+                if "is not that of central differences" in str(error):
+                    raise

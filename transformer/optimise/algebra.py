@@ -1,0 +1,284 @@
+"""Algebra: identities that hold to the last bit.
+
+In: a function. Out: the function with, in its reverse sweep,
+
+    np.broadcast_to(g, x.shape) * x    ->    g * x           where the result has the shape of x anyway
+    1.0 * x, x / 1.0, -(-x)            ->    x
+    a + -b, -a * b, a[i] += -b         ->    a - b, -(a * b), a[i] -= b
+    real_if_real(g, x)                 ->    g               where g has the dtype of x
+    np.outer(a, b)                     ->    a[:, None] * b
+
+What the user wrote stays as it was written. No value is reassociated, and none changes its dtype.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ...runtime import support
+
+from ..infer import arg_kind, infer
+from ..ir import BINARY_OPS, INDEX, NONE, UNARY_OPS, Arg, Const, Function, Let, Op, Slc, Statement, Tup, Var
+from ..kinds import Array, Kind, Number, dims_of, is_integer, is_real
+from .memory import Memory, Place, is_certain, same_dims
+from .rewrite import Rewriter
+
+_ARITHMETIC = frozenset({"+", "-", "*", "/"})
+_ALL = Slc(NONE, NONE, NONE)
+
+
+def simplify(function: Function) -> Function:
+    """Apply the identities once, operands before what reads them."""
+    return _Algebra(function).run(function)
+
+
+class _Algebra(Rewriter):
+    def __init__(self, function: Function) -> None:
+        super().__init__()
+        self.memory = Memory(function)
+        self.made: dict[Var, Let] = {}
+        self.at: dict[Var, Place] = {}
+        self.spread: dict[Var, Arg] = {}  # values that are a smaller one, broadcast
+        self.before: list[Statement] = []
+        self.here = Place(0, 0)
+
+    def let(self, old: Let, new: Let) -> list[Statement]:
+        self.before = []
+        self.here = self.memory.where[id(old)]
+        if self.reverse:
+            if new.op.form in ("augment", "store") and new.effect == "write":
+                new = self._write(new)
+            elif not new.effect and len(new.outs) == 1:
+                simpler = self._value(new)
+                if simpler is None:
+                    return self.before
+                new = simpler
+        if not new.effect and len(new.outs) == 1:
+            self._note(new)
+        return [*self.before, new]
+
+    def _note(self, s: Let) -> None:
+        self.made[s.out] = s
+        self.at[s.out] = self.here
+        self.memory.place.setdefault(s.out, self.here)
+
+    # -- what is known of operands -----------------------------------------------------------------
+
+    def _definition(self, arg: Arg) -> Let | None:
+        """How a value was computed, if its operands are still what they were."""
+        made = self.made.get(arg) if isinstance(arg, Var) else None
+        if made is None or not self.memory.are_still(made.operands, self.at[made.out], self.here):
+            return None
+        return made
+
+    def _negated(self, arg: Arg) -> Arg | None:
+        """x, where the operand is -x."""
+        if isinstance(arg, Const) and isinstance(arg.value, float) and arg.value < 0:
+            return Const(-arg.value)
+        made = self._definition(arg)
+        return made.args[0] if made is not None and _is_negation(made) else None
+
+    def _once(self, arg: Arg) -> bool:
+        return isinstance(arg, Const) or (isinstance(arg, Var) and self.memory.reads_of(arg) == 1)
+
+    # -- writes ------------------------------------------------------------------------------------
+
+    def _write(self, s: Let) -> Let:
+        value = s.args[2]
+        smaller = self.spread.get(value) if isinstance(value, Var) else None
+        if smaller is not None and self._is_at_hand(smaller, value):
+            if self.memory.same_dtype(arg_kind(smaller), arg_kind(value)):
+                s = replace(s, args=(*s.args[:2], smaller))
+        inner = self._negated(s.args[2])
+        if s.op.form == "augment" and s.op.text in "+-" and inner is not None:
+            symbol = "-" if s.op.text == "+" else "+"
+            return replace(s, op=Op("augment", symbol, BINARY_OPS[symbol].function), args=(*s.args[:2], inner))
+        return s
+
+    # -- values ------------------------------------------------------------------------------------
+
+    def _value(self, s: Let) -> Let | None:
+        """The statement simplified; None if its value is now another operand."""
+        for _ in range(4):
+            new = self._step(s)
+            if new is s:
+                return s
+            if not isinstance(new, Let):
+                if self._stands(s.out, new):
+                    return None
+                return s
+            s = new
+        return s
+
+    def _stands(self, out: Var, arg: Arg) -> bool:
+        """Read `arg` in place of `out`, where that is certainly the same to everybody."""
+        if isinstance(arg, Var):
+            if not isinstance(out.kind, Number) and not self.memory.can_be(out, arg):
+                return False
+            if not arg.name and arg in self.made:
+                arg.name = out.name
+        elif not isinstance(arg, Const):
+            return False
+        self.replace(out, arg)
+        return True
+
+    def _step(self, s: Let) -> Let | Arg:
+        if s.op.form == "operator" and len(s.args) == 2 and s.op.text in _ARITHMETIC:
+            found = self._unit(s) or self._constants(s) or self._signs(s) or self._narrow(s) or self._twice(s)
+        elif _is_negation(s):
+            found = self._minus(s)
+        elif s.op.form == "call":
+            found = self._call(s)
+        else:
+            found = None
+        return s if found is None else found
+
+    def _unit(self, s: Let) -> Arg | None:
+        """`1.0 * x`, `x * 1.0`, `x / 1.0`."""
+        x, y = s.args
+        if s.op.text in "*/" and _is_one(y):
+            kept = x
+        elif s.op.text == "*" and _is_one(x):
+            kept = y
+        else:
+            return None
+        return kept if self._fits(arg_kind(kept), s.out.kind) and is_real(arg_kind(kept)) else None
+
+    def _constants(self, s: Let) -> Arg | None:
+        x, y = s.args
+        if not (isinstance(x, Const) and isinstance(y, Const)) or s.op.text == "/":
+            return None
+        if not all(type(c.value) in (int, float) for c in (x, y)):
+            return None
+        result = s.op.function(x.value, y.value)
+        exact = isinstance(result, int) or (result.is_integer() and abs(result) < 2**53)
+        return Const(result) if exact else None
+
+    def _signs(self, s: Let) -> Let | None:
+        x, y = s.args
+        minus_x, minus_y = self._negated(x), self._negated(y)
+        symbol = s.op.text
+        if symbol in "+-" and minus_y is not None and isinstance(y, Var):
+            return replace(s, op=BINARY_OPS["-" if symbol == "+" else "+"], args=(x, minus_y))
+        if symbol == "+" and minus_x is not None and isinstance(x, Var):
+            return replace(s, op=BINARY_OPS["-"], args=(y, minus_x))
+        if symbol in "*/":
+            for inner, mine, args in ((minus_x, x, (minus_x, y)), (minus_y, y, (x, minus_y))):
+                if inner is not None and isinstance(mine, Var) and self._once(mine):
+                    product = self._make(s.op, args, s)  # type: ignore[arg-type]
+                    return replace(s, op=UNARY_OPS["-"], args=(product,))
+        return None
+
+    def _minus(self, s: Let) -> Let | Arg | None:
+        x = s.args[0]
+        inner = self._negated(x)
+        if inner is not None and isinstance(x, Var):
+            return inner if arg_kind(inner) == s.out.kind else None
+        if isinstance(x, Const) and type(x.value) is float:
+            return Const(-x.value)
+        if isinstance(x, Var) and x in self.spread and self._is_at_hand(self.spread[x], x):
+            self._spread_again(s, UNARY_OPS["-"], (self.spread[x],))
+        made = self._definition(x)
+        if made is not None and made.op.form == "operator" and len(made.args) == 2 and made.op.text in "*/" and self._once(x):
+            first = made.args[0]
+            if isinstance(first, Const) and type(first.value) in (int, float) and first.value:
+                return replace(s, op=made.op, args=(Const(-first.value), made.args[1]))
+        return None
+
+    # -- broadcasting ------------------------------------------------------------------------------
+
+    def _is_at_hand(self, g: Arg, v: Var) -> bool:
+        return self.memory.are_still((g,), self.memory.place.get(v, self.here), self.here)
+
+    def _narrow(self, s: Let) -> Let | None:
+        """An operand that was broadcast to a shape that the result gets anyway."""
+        for i, arg in enumerate(s.args):
+            if not (isinstance(arg, Var) and arg in self.spread and self._is_at_hand(self.spread[arg], arg)):
+                continue
+            args = tuple(self.spread[arg] if j == i else a for j, a in enumerate(s.args))
+            other = arg_kind(s.args[1 - i])
+            kind = infer(s.op.function, args, {})
+            if isinstance(kind, tuple):
+                continue
+            if self._fits(kind, s.out.kind):
+                return replace(s, args=args)
+            if isinstance(other, Number) and isinstance(s.out.kind, Array):
+                self._spread_again(s, s.op, args)
+        return None
+
+    def _spread_again(self, s: Let, op: Op, args: tuple[Arg, ...]) -> None:
+        """The result is a smaller value, broadcast: those who can use the smaller one do."""
+        if s.out not in self.spread:
+            smaller = self._make(op, args, s)
+            made = self.made.get(smaller) if isinstance(smaller, Var) else None
+            self.spread[s.out] = smaller
+            if made is not None:
+                simpler = self._value(self.before.pop())  # type: ignore[arg-type]
+                if simpler is None:
+                    self.spread[s.out] = self.arg(smaller)
+                else:
+                    self.before.append(simpler)
+                    self._note(simpler)
+
+    def _fits(self, kind: Kind, old: Kind) -> bool:
+        """A value of `kind` can take the place of one of the kind `old`."""
+        if not self.memory.same_dtype(kind, old):
+            return False
+        if isinstance(old, Number):
+            return isinstance(kind, Number)
+        return isinstance(kind, Array) and same_dims(kind, old)
+
+    def _make(self, op: Op, args: tuple[Arg, ...], s: Let) -> Arg:
+        kind = infer(op.function, args, {})
+        assert not isinstance(kind, tuple)
+        made = Let((Var("", kind),), op, args, (), "", s.site)
+        self.before.append(made)
+        self._note(made)
+        return made.out
+
+    def _twice(self, s: Let) -> Let | None:
+        """`a + a`."""
+        x, y = s.args
+        if s.op.text == "+" and x is y and is_real(s.out.kind) and not is_integer(s.out.kind):
+            return replace(s, op=BINARY_OPS["*"], args=(Const(2), x))
+        return None
+
+    # -- calls -------------------------------------------------------------------------------------
+
+    def _call(self, s: Let) -> Let | Arg | None:
+        function = s.op.function
+        if function is np.broadcast_to and len(s.args) == 2 and not s.kwargs:
+            return self._broadcast(s)
+        if function in (support.real_if_real, support.unbroadcast):
+            g, x = s.args
+            same = isinstance(g, Var) and self.memory.same_dtype(arg_kind(g), arg_kind(x))
+            if same and (function is support.real_if_real or same_dims(arg_kind(g), arg_kind(x))):
+                return g
+        if function is np.outer and len(s.args) == 2 and all(_is_vector(arg_kind(a)) for a in s.args):
+            column = self._make(INDEX, (s.args[0], Tup((_ALL, NONE))), s)
+            return replace(s, op=BINARY_OPS["*"], args=(column, s.args[1]))
+        return None
+
+    def _broadcast(self, s: Let) -> Arg | None:
+        g, kind = s.args[0], arg_kind(s.args[0])
+        if isinstance(kind, Number | Array):
+            self.spread[s.out] = self.spread.get(g, g) if isinstance(g, Var) else g
+            if isinstance(kind, Array) and self._fits(kind, s.out.kind) and all(map(is_certain, kind.dims or ())):
+                return g
+        return None
+
+
+def _is_negation(s: Let) -> bool:
+    return s.op.form == "operator" and s.op.text == "-" and len(s.args) == 1
+
+
+def _is_one(arg: Arg) -> bool:
+    return isinstance(arg, Const) and type(arg.value) in (int, float) and arg.value == 1
+
+
+def _is_vector(kind: Kind) -> bool:
+    return isinstance(kind, Array) and kind.dtype not in (None, "O") and len(dims_of(kind) or ()) == 1
+
+

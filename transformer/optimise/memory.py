@@ -1,0 +1,224 @@
+"""Memory: what a pass must know before it moves a read, or lets two names be one array.
+
+In: a function. Out: `Memory`, which knows where each value is bound, who reads it, and what is written between.
+
+    v = a[1:].copy()
+    a[0] = 0           v cannot become a[1:] for readers after this
+    y = v * 2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..analyses.aliases import Aliases, immutable
+from ..ir import Arg, Block, For, Function, Let, Op, Statement, Try, Var, While, With, blocks, bound, operands, variables
+from ..kinds import Array, Dim, Kind, Number, Size, Unknown, dims_of, dtype_of
+
+#: Precisions in which a Python float and a float64 lead to different results.
+_NARROW = frozenset({"f2", "f4", "c8", "f12", "f16", "c24", "c32"})
+
+
+@dataclass(frozen=True)
+class Place:
+    """A statement's block, by its id, and position in it."""
+
+    block: int
+    position: int
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Who reads a value: a statement and which operand it is; a block's yield has no statement."""
+
+    statement: Statement | None
+    operand: int
+    place: Place
+
+
+class Memory(Aliases):
+    def __init__(self, function: Function) -> None:
+        super().__init__(function)
+        self.place: dict[Var, Place] = {}
+        self.where: dict[int, Place] = {}
+        self.made: dict[Var, Let] = {}
+        self.readers: dict[Var, list[Reader]] = {}
+        self._writes: dict[int, list[tuple[int, frozenset[Var]]]] = {}
+        self._outside = {self.of(v) for v in (*function.params, *function.free) if not immutable(v.kind)}
+        self._top = id(function.body)
+        self._visit(function.body)
+        self.wide = all(map(_is_wide, self._kinds(function)))
+
+    def _let(self, s: Let) -> None:
+        super()._let(s)
+        if s.op.form == "push":
+            self._union(*s.args)
+        elif s.effect == "write" and s.op.form == "call":
+            self._write(s.args[0])
+            self._union(*s.operands, *s.outs)
+        elif s.effect == "io" and s.op.form in ("call", "apply", "method"):
+            for arg in s.operands:
+                self._write(arg)
+
+    def _visit(self, block: Block) -> frozenset[Var]:
+        """Note the places and readers; returns the classes that are written to."""
+        written: list[tuple[int, frozenset[Var]]] = []
+        for position, s in enumerate(block.body):
+            place = Place(id(block), position)
+            self.where[id(s)] = place
+            for v in _bound(s):
+                self.place[v] = place
+            if isinstance(s, Let):
+                for v in s.outs:
+                    self.made[v] = s
+            for operand, arg in enumerate(operands(s)):
+                self._read(arg, Reader(s, operand, place))
+            classes = frozenset(self._targets(s)).union(*(self._visit(inner) for inner in blocks(s)))
+            if classes:
+                written.append((position, classes))
+        for operand, arg in enumerate(block.yields):
+            self._read(arg, Reader(None, operand, Place(id(block), len(block.body))))
+        self._writes[id(block)] = written
+        return frozenset().union(*(classes for _, classes in written))
+
+    def _read(self, arg: Arg, reader: Reader) -> None:
+        for v in variables(arg):
+            self.readers.setdefault(v, []).append(reader)
+
+    def _targets(self, s: Statement) -> Iterator[Var]:
+        if not isinstance(s, Let) or s.op.form in ("push", "pop", "enter", "declare") or not s.effect:
+            return
+        for arg in s.args[:1] if s.effect == "write" else s.operands:
+            for v in variables(arg):
+                if not immutable(v.kind):
+                    yield self.of(v)
+        if s.effect == "io" and s.op.form in ("call", "apply", "method"):
+            yield from self._outside
+
+    # -- questions ---------------------------------------------------------------------------------
+
+    def is_written(self, v: Var) -> bool:
+        root = self.of(v)
+        return root in self.written or root in self.grown
+
+    def is_still(self, v: Var, since: Place, until: Place) -> bool:
+        """Whether the contents of a value are certainly the same at two places."""
+        if immutable(v.kind) or not self.is_written(v):
+            return True
+        return since.block == until.block and not any(
+            since.position <= position < until.position and self.of(v) in classes
+            for position, classes in self._writes[since.block]
+        )
+
+    def are_still(self, args: Iterable[Arg], since: Place, until: Place) -> bool:
+        return all(self.is_still(v, since, until) for arg in args for v in variables(arg))
+
+    def can_be(self, v: Var, other: Var) -> bool:
+        """Whether `v`, an array of its own equal to `other`, can be the same array as `other`.
+
+        It can if everybody who reads `v` computes something new from it before `other` changes, or if `v` is the
+        result and no one else has `other`.
+        """
+        if immutable(v.kind):
+            return True
+        if not (isinstance(v.kind, Array) and isinstance(other.kind, Array)) or v not in self.place:
+            return False
+        return not self.is_written(v) and all(
+            self.is_still(other, self.place[v], reader.place)
+            and (_consumes(reader) or self._is_handed_out(v, other, reader))
+            for reader in self.readers.get(v, ())
+        )
+
+    def _is_handed_out(self, v: Var, other: Var, reader: Reader) -> bool:
+        if reader.statement is not None or reader.place.block != self._top or self.of(other) in self._outside:
+            return False
+        mine = {self.of(v), self.of(other)}
+        handed = [r for x, rs in self.readers.items() if not immutable(x.kind) and self.of(x) in mine for r in rs]
+        return sum(r.statement is None and r.place.block == self._top for r in handed) == 1
+
+    def is_fresh(self, v: Var) -> bool:
+        """An array of its own, just made by the statement that binds it."""
+        made = self.made.get(v)
+        return made is not None and is_computation(made) and isinstance(v.kind, Array) and bool(v.kind.dims)
+
+    def reads_of(self, v: Var) -> int:
+        return len(self.readers.get(v, ()))
+
+    # -- dtypes ------------------------------------------------------------------------------------
+
+    def _kinds(self, function: Function) -> Iterator[Kind]:
+        yield from (v.kind for v in (*function.params, *function.free))
+        yield from (v.kind for v in self.place)
+
+    def same_dtype(self, a: Kind, b: Kind) -> bool:
+        """Whether one kind can stand for the other without a change of any result's dtype."""
+        x, y = dtype_of(a), dtype_of(b)
+        if x is None or y is None:
+            return False
+        return x == y or (self.wide and {x, y} in ({"float", "f8"}, {"complex", "c16"}, {"int", "i8"}))
+
+
+def _bound(s: Statement) -> Iterator[Var]:
+    if not isinstance(s, With):
+        yield from bound(s)
+    elif s.name is not None:
+        yield s.name
+    if isinstance(s, For | While):
+        yield from s.params
+    if isinstance(s, For):
+        yield s.index
+    if isinstance(s, Try):
+        yield from (h.name for h in s.handlers if h.name is not None)
+
+
+def _is_wide(kind: Kind) -> bool:
+    if isinstance(kind, Number | Array):
+        return kind.dtype is not None and kind.dtype not in _NARROW
+    return not isinstance(kind, Unknown)
+
+
+def _consumes(reader: Reader) -> bool:
+    """A reader that takes the contents, and keeps no hold of the memory."""
+    s = reader.statement
+    if not isinstance(s, Let):
+        return False
+    if s.op.form in ("store", "augment"):
+        return reader.operand == 2
+    return is_computation(s) or s.op.form == "shape"
+
+
+def is_computation(s: Let) -> bool:
+    """An operation whose result is certainly new memory, or a number."""
+    if s.effect or len(s.outs) != 1 or any(name == "out" for name, _ in s.kwargs):
+        return False
+    if s.op.form == "operator":
+        return s.op.text != "+" or len(s.args) == 2
+    return s.op.form == "call" and (isinstance(s.op.function, np.ufunc) or s.op.function in _NEW)
+
+
+_NEW = frozenset({np.sum, np.mean, np.prod, np.outer, np.dot, np.matmul, np.where, np.zeros_like, np.ones_like, np.full_like,
+                  np.cumsum, np.max, np.min, np.concatenate, np.stack, np.einsum, np.tensordot})  # fmt: skip
+
+
+# -- sizes -------------------------------------------------------------------------------------------
+
+
+def is_certain(size: Size) -> bool:
+    """A size that means one number wherever it appears: not that of any element of a list, nor one of two."""
+    return isinstance(size, int) or (isinstance(size, Dim) and "*" not in size.root and "|" not in size.root)
+
+
+def same_dims(a: Kind, b: Kind) -> bool:
+    """Whether two values certainly have one shape."""
+    x, y = dims_of(a), dims_of(b)
+    return x is not None and x == y and all(map(is_certain, x))
+
+
+def made_by(s: Let, form: str, text: str = "") -> bool:
+    return s.op.form == form and s.op.text == text
+
+
+__all__ = ["Memory", "Op", "Place", "Reader", "is_certain", "is_computation", "made_by", "same_dims"]

@@ -1,0 +1,89 @@
+"""Propagation: a value that was computed before is not computed again.
+
+In: a function. Out: the function in which a pure operation on the same operands as an earlier one, with nothing
+written to their memory in between, is the earlier value.
+
+    p = t * a          ->      p = t * a
+    q = t * a                  yield p + p
+    yield p + q
+"""
+
+from __future__ import annotations
+
+from ..analyses.aliases import immutable
+from ..ir import Arg, Block, Const, Dct, Function, Let, Lst, Ref, Slc, Star, Statement, Tup, Var
+from ..kinds import Array, Number
+from .memory import Memory, Place, is_computation
+from .rewrite import Rewriter
+
+
+def propagate(function: Function) -> Function:
+    return _Propagate(function).run(function)
+
+
+class _Propagate(Rewriter):
+    def __init__(self, function: Function) -> None:
+        super().__init__()
+        self.memory = Memory(function)
+        self.known: dict[object, tuple[Var, Place]] = {}
+
+    def block(self, block: Block) -> Block:
+        """What a block computes is known inside it alone."""
+        outer = dict(self.known)
+        try:
+            return super().block(block)
+        finally:
+            self.known = outer
+
+    def let(self, old: Let, new: Let) -> list[Statement]:
+        if not _is_plain(new):
+            return [new]
+        here = self.memory.where[id(old)]
+        key = (new.op.form, new.op.text, id(new.op.function), *map(_key, new.args), *((k, _key(a)) for k, a in new.kwargs))
+        known = self.known.get(key)
+        if known is not None and self._is_same(old, new, *known, here):
+            self.replace(new.out, known[0])
+            return []
+        self.known[key] = (new.out, here)
+        return [new]
+
+    def _is_same(self, old: Let, new: Let, known: Var, made: Place, here: Place) -> bool:
+        if new.out.name and not self.reverse:
+            return False  # a line of the user's
+        if not self.memory.are_still(new.operands, made, here) or known.kind != new.out.kind:
+            return False
+        if immutable(known.kind):
+            return True
+        return not self.memory.is_written(known) and self.memory.can_be(new.out, known)
+
+
+def _is_plain(s: Let) -> bool:
+    """A cheap, deterministic operation with one result that is no container."""
+    if s.effect or len(s.outs) != 1:
+        return False
+    if s.op.form in ("shape", "index"):
+        return True
+    if s.op.form == "attribute":
+        return s.op.text in ("shape", "size", "ndim", "T", "real", "imag")
+    return is_computation(s) and isinstance(s.out.kind, Number | Array)
+
+
+def _key(arg: Arg) -> object:
+    """Operands are equal if they are the same values and constants."""
+    if isinstance(arg, Var):
+        return arg
+    if isinstance(arg, Const):
+        return arg
+    if isinstance(arg, Ref):
+        return ("ref", id(arg.value), arg.text)
+    if isinstance(arg, Tup | Lst):
+        return (type(arg), *map(_key, arg.items))
+    if isinstance(arg, Dct):
+        return (Dct, *((_key(k), _key(v)) for k, v in arg.items))
+    if isinstance(arg, Slc):
+        return (Slc, _key(arg.start), _key(arg.stop), _key(arg.step))
+    assert isinstance(arg, Star)
+    return (Star, _key(arg.value))
+
+
+__all__ = ["propagate"]
