@@ -9,7 +9,7 @@ import warnings
 from pathlib import Path
 
 from adjoin import backward, no_grad, tensor
-from adjoin.runtime import autograd, draw, ones_like
+from adjoin.runtime import autograd, draw, eye, ones_like
 
 
 def title(text: str) -> None:
@@ -50,8 +50,7 @@ except RuntimeError as error:
     print("error:", error)
 
 title("The gradient is the vector of a Jacobian-vector product: x.view(1, 2) @ y")
-a = tensor([2.0, 1.0], requires_grad=True).reshape(1, 2)
-a = a.detach().requires_grad_()
+a = tensor([2.0, 1.0], requires_grad=True)
 b = tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
 c = a.view(1, 2) @ b
 print("c:", c)
@@ -71,8 +70,8 @@ backward([(v * v).sum(), v * 3], grad_tensors=[tensor(1.0), tensor([1.0, 0.0, 10
 print("2 * v + 3 * weights:", v.grad)
 
 title("The whole Jacobian, row by row")
-rows = [autograd.grad(v * v, v, seed)[0] for seed in (tensor(row) for row in [[1.0, 0, 0], [0, 1.0, 0], [0, 0, 1.0]])]
-print([row.tolist() for row in rows], "or at once:", autograd.functional.jacobian(lambda v: v * v, v).tolist())
+rows = [autograd.grad(v * v, v, seed)[0].tolist() for seed in eye(3)]
+print(rows, "or at once:", autograd.functional.jacobian(lambda v: v * v, v).tolist())
 
 title(".data and .detach() share memory; only detach() notices changes")
 p = tensor([1.0, 2.0], requires_grad=True)

@@ -41,7 +41,9 @@ def main() -> float:
     """Train; returns the accuracy on the held-out digits."""
     rng = np.random.default_rng(0)
     images, labels = load_digits(return_X_y=True)
-    x, x_test, y, y_test = train_test_split(images / 16, labels, test_size=0.25, random_state=0, stratify=labels)
+    x, x_test, y, y_test = train_test_split(
+        images / 16, labels, test_size=0.25, random_state=0, stratify=labels
+    )
     x_test = tensor(x_test)
     network = parameters(rng)
     optimiser = optim.AdamW(network, lr=5e-3)

@@ -164,18 +164,24 @@ class Spec:
 
 
 _NOTHING = bytes(64)
-_STRIDES = tuple((0,) * n for n in range(65))
+_hollows: dict[Any, Any] = {}
 
 
 def hollow(array: Any) -> Any:
-    """An array of the same shape and dtype that takes no memory.
+    """An array of the same shape and dtype that takes no memory; those in use are made once.
 
     >>> hollow(np.ones((2, 3))).shape
     (2, 3)
     """
-    if isinstance(array, np.ndarray | np.generic):
-        return np.ndarray(array.shape, array.dtype, _NOTHING, 0, _STRIDES[array.ndim])
-    return Spec.of(array).hollow()
+    if array.__class__ is not np.ndarray and not isinstance(array, np.generic):
+        return Spec.of(array).hollow()
+    shape, dtype = array.shape, array.dtype
+    found = _hollows.get((shape, dtype))
+    if found is None:
+        if len(_hollows) > 1000:
+            _hollows.clear()
+        found = _hollows[shape, dtype] = np.ndarray(shape, dtype, _NOTHING, 0, (0,) * len(shape))
+    return found
 
 
 class Packed:

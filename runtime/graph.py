@@ -200,6 +200,41 @@ class Node:
                     return (adjoint,)
         return [self._fit(a, i) for i, a in enumerate(adjoints)]
 
+    def single(self, g: Any) -> Any:
+        """`apply` for the commonest nodes (`Plan.quick`): arrays, one active operand, one or two arguments."""
+        saved = self.saved
+        result = self.out_version
+        if saved is None or (result is not None and result[0][0] != result[1]):
+            return self.apply(g, None)[0]
+        out, arguments, _ = saved
+        versions = self.versions
+        if len(arguments) == 1:
+            (a,) = arguments
+            if versions[0] is not None:
+                if a._counter[0] != versions[0]:
+                    return self.apply(g, None)[0]
+                a = a._array
+            values = (a,)
+        else:
+            a, b = arguments
+            if versions[0] is not None:
+                if a._counter[0] != versions[0]:
+                    return self.apply(g, None)[0]
+                a = a._array
+            if versions[1] is not None:
+                if b._counter[0] != versions[1]:
+                    return self.apply(g, None)[0]
+                b = b._array
+            values = (a, b)
+        plan = self.plan
+        if g.dtype.kind == "c" and plan.conjugates:
+            return self.apply(g, None)[0]
+        (adjoint,) = plan.template(g, out, *values)
+        (edge,) = self.edges
+        if adjoint.__class__ is np.ndarray and adjoint.shape == edge.shape and adjoint.dtype is edge.dtype:
+            return adjoint
+        return self._fit(adjoint, 0)
+
     def _fit(self, adjoint: Any, i: int) -> Any:
         """An adjoint in the shape and dtype of the operand that edge `i` leads to."""
         if adjoint is None:
@@ -320,7 +355,8 @@ class Node:
 
     def release(self) -> None:
         """Let go of the saved values, unless there are none: then the node can run again."""
-        if self.plan.saves or _holds_arrays(self.saved):
+        plan = self.plan
+        if plan.saves or (plan.needs and _holds_arrays(self.saved)):
             self.saved = None
 
     def _changed(self, shape: Any, found: int, expected: int, what: str) -> GraphError:
@@ -515,16 +551,32 @@ def sweep(
         deliver(target, index, value)
     del roots
     value = None
-    while heap:
-        node = heapq.heappop(heap)[1]
-        g = pending.pop(node)
+    quickly = wanted is None and not graph and not checking
+    node: Any = None
+    while node is not None or heap:
+        if node is None:
+            node = heapq.heappop(heap)[1]
+            g = pending.pop(node)
         more = node.more
+        if quickly and more is None and node.__class__ is Node and node.plan.quick and node.indices is None:
+            value = node.single(g)
+            if not keep:
+                node.release()
+            (target,) = node.edges
+            if target.__class__ is Node and not heap:  # nothing else waits: go on along the chain
+                node, g = target, value
+                continue
+            node = g = None
+            deliver(target, 0, value)
+            value = None
+            continue
         if more is not None:
             g = _before(node, more, g, cls, graph, writes)
         if wanted is not None:
             if id(node) in wanted.stops:
                 _capture(node, g, wanted, results)
             if id(node) not in wanted.run:
+                node = None
                 continue
         try:
             gradients = node.apply(g, tensor_class)
@@ -552,8 +604,7 @@ def sweep(
             for k, (target, value) in enumerate(zip(node.edges, gradients, strict=True)):
                 if value is not None:
                     deliver(target, 0 if indices is None else indices[k], value)
-        del g, gradients
-        value = None
+        node = g = gradients = value = None
     return _finish(leaves, results, writes, wanted, cls, accumulate, graph)
 
 

@@ -48,6 +48,7 @@ class Plan:
         needs: what the adjoint reads the value of; `shapes`: what it reads only the shape and dtype of.
         template: the adjoint, a function of (g, out, *arguments, **options).
         simple: the arguments are one tensor or constant each, without options.
+        quick: `Node.single` serves it.
         saves: whether the result or an operand is saved: options alone do not count.
         conjugates: whether complex numbers are conjugated around the template.
         operands: for `next_functions`, which operands have an edge; None: all of them.
@@ -62,6 +63,7 @@ class Plan:
         "name",
         "needs",
         "operands",
+        "quick",
         "rule",
         "safe",
         "saves",
@@ -93,6 +95,7 @@ class Plan:
         self.saves = bool(self.needs & {"out", *rule.wrt})
         self.elementwise = rule.kind == "elementwise"
         self.conjugates = rule.holomorphic
+        self.quick = simple and len(active) == 1 and rule.safe is None
         self.safe = rule.safe
         self.operands = operands
         self._recorded: Callable[..., Any] | None = None
@@ -372,7 +375,18 @@ def viewing(
         t._nr = 0
         t._counter = [0]
         t._view = t._rare = None
-        link_one(x, t, function, (choice,), _NO_OPTIONS)
+        memory = getattr(array, "base", None)
+        if memory is not None and memory is x._array and view is None and mode == ON:  # by far the most views
+            t._view = made = _new(View)
+            made.base = x
+            made.parent = made.item = made.refused = None
+            made.function = function
+            made.rest = (choice,)
+            made.options = _NO_OPTIONS
+            made.node = x._node
+            t._counter = x._counter
+        else:
+            link_one(x, t, function, (choice,), _NO_OPTIONS)
         if not x._requires or mode != ON:
             t._requires = False
             t._node = None

@@ -89,7 +89,7 @@ class _Uses:
         parent = self.parents[name]
         if isinstance(parent, ast.Attribute):
             return parent.attr in _SHAPE_ATTRIBUTES
-        if isinstance(parent, ast.comprehension) and parent.iter is name:
+        if isinstance(parent, ast.comprehension | ast.For) and parent.iter is name:
             return self._binds(name.id, parent.target)
         if not isinstance(parent, ast.Call) or name not in parent.args:
             return False

@@ -234,9 +234,7 @@ def array_adjoint(g: Any, value: Any) -> Any:
         return [array_adjoint(g[i], value[i]) for i in range(len(value))]
     if isinstance(value, tuple):
         return tuple([array_adjoint(g[i], value[i]) for i in range(len(value))])
-    if np.ndim(value) == 0 and np.ndim(g) == 0:
-        return g
-    return np.reshape(g, np.shape(value))
+    return shaped_like(g, value)
 
 
 def array_ndmin_adjoint(g: Any, value: Any, ndmin: int) -> Any:
@@ -316,7 +314,9 @@ def shaped_like(part: Any, a: Any) -> Any:
     """A part of a joined array in the shape of the array that was joined."""
     if np.ndim(part) == np.ndim(a):
         return part
-    return np.reshape(part, np.shape(a))[()]
+    if np.ndim(a) == 0:
+        return np.reshape(part, ())[()]
+    return np.reshape(part, np.shape(a))
 
 
 def concatenate_adjoint(g: Any, arrays: Any, axis: Any) -> Any:
@@ -326,10 +326,11 @@ def concatenate_adjoint(g: Any, arrays: Any, axis: Any) -> Any:
     [array([1.]), array([2., 3.])]
     """
     parts = []
-    stop = 0
+    stop = None
     for a in arrays:
         start = stop
-        stop = start + (np.size(a) if axis is None else np.shape(a)[axis])
+        size = np.size(a) if axis is None else np.shape(a)[axis]
+        stop = size if start is None else start + size
         parts.append(shaped_like(part_along(g, start, stop, 0 if axis is None else axis), a))
     return in_structure(parts, arrays)
 
@@ -362,10 +363,11 @@ def column_stack_adjoint(g: Any, arrays: Any) -> Any:
 def joined_adjoint(g: Any, arrays: Any, axis: int, ndim: int) -> Any:
     """As `concatenate_adjoint`, for arrays that got new axes of length one, up to `ndim`, before."""
     parts = []
-    stop = 0
+    stop = None
     for a in arrays:
         start = stop
-        stop = start + (np.shape(a)[axis] if np.ndim(a) >= ndim else 1)
+        size = np.shape(a)[axis] if np.ndim(a) >= ndim else 1
+        stop = size if start is None else start + size
         parts.append(shaped_like(part_along(g, start, stop, axis), a))
     return in_structure(parts, arrays)
 
@@ -427,8 +429,10 @@ def append_values_adjoint(g: Any, arr: Any, values: Any, axis: Any) -> Any:
     """The adjoint of `values` in `np.append(arr, values, axis)`."""
     if axis is None and np.ndim(values) == 0:
         return g[np.size(arr)]
-    if axis is None:
+    if axis is None and isinstance(values, list | tuple):
         return array_adjoint(np.reshape(g[np.size(arr) :], np.shape(values)), values)
+    if axis is None:
+        return shaped_like(g[np.size(arr) :], values)
     return array_adjoint(part_along(g, np.shape(arr)[axis], None, axis), values)
 
 

@@ -42,7 +42,8 @@ _matrix_products = {
 _getitem = viewing(operator.getitem)
 _reshape = viewing(np.reshape)
 _reversed = unary(np.transpose, run=lambda array: array.T)
-_sum_all = unary(np.sum, run=operator.methodcaller("sum"))
+_add_up = np.add.reduce
+_sum_all = unary(np.sum, run=lambda a: _add_up(a, None) if a.__class__ is np.ndarray else a.sum())
 _mean_all = unary(np.mean, run=operator.methodcaller("mean"))
 _any_product = binary(np.matmul, "MatmulBackward0")
 

@@ -56,15 +56,22 @@ def test_repr_is_short_and_says_what_it_is():
 
 
 def test_source_is_that_of_the_last_call():
-    gradient = adjoin.grad(square)
+    def total(x):
+        return np.sum(np.sin(x))
+
+    gradient = adjoin.grad(total)
     gradient(VECTOR)
-    for_arrays = gradient.source
+    for_vectors = gradient.source
+    gradient(np.eye(2, dtype=np.float32))
     gradient(2.0)
-    assert gradient.source != for_arrays
-    assert gradient.source_for(VECTOR) == for_arrays
-    assert "def square_grad(x):" in for_arrays
-    assert "import adjoin" not in for_arrays
-    compile(for_arrays, "square_grad.py", "exec")
+    for_numbers = gradient.source
+    assert gradient.source_for(VECTOR) == for_vectors
+    assert gradient.source == for_vectors
+    assert gradient.source_for(2.0) == for_numbers
+    for text in (for_vectors, for_numbers):
+        assert "def total_grad(x):" in text
+        assert "import adjoin" not in text
+        compile(text, "total_grad.py", "exec")
 
 
 def test_source_before_any_call():
@@ -72,7 +79,7 @@ def test_source_before_any_call():
         return w * np.sum(X)
 
     assert "unbroadcast" not in adjoin.grad(stated).source
-    assert adjoin.grad(square).source.count("def square_grad(x):") == 1
+    assert "def square_grad(x):" in adjoin.grad(square).source
     liked = adjoin.grad(square, like="x: f8[:]")
     assert liked.source == liked.source_for(VECTOR)
 
@@ -98,7 +105,7 @@ def test_in_a_notebook_the_source_is_shown():
 
 def test_in_a_notebook_without_pygments(monkeypatch):
     monkeypatch.setitem(sys.modules, "pygments", None)
-    assert adjoin.grad(square, like="x: f8[:]")._repr_html_().startswith("<pre>import numpy")
+    assert adjoin.grad(square, like="x: f8[:]")._repr_html_().startswith("<pre>")
 
 
 def test_in_a_notebook_what_is_refused_is_said():
@@ -218,7 +225,10 @@ def test_structures_keep_their_form():
     ],
 )
 def test_type_shape_and_dtype_are_those_of_the_argument(x):
-    for f in (lambda x: np.real(np.sum(x)), lambda x: np.sum(np.real(x * x)) * 0.5, lambda x: 1.0):
+    def constant(x):
+        return 1.0
+
+    for f in (lambda x: np.real(np.sum(x)), lambda x: np.sum(np.real(x * x)) * 0.5, constant):
         found = adjoin.grad(f)(x)
         assert type(found) is type(x)
         assert np.shape(found) == np.shape(x)

@@ -539,6 +539,9 @@ class Adjoint(Reader):
     # -- operations with a rule --------------------------------------------------------------------
 
     def _operation(self, s: Let) -> None:
+        if s.op.form == "user":
+            self._call_user(s)
+            return
         if s.op.form == "attribute" and isinstance(arg_kind(s.args[0]), Container):
             return  # a part of an argument: its adjoint is wanted as it is
         rule = lookup(s.op.function) if s.op.function is not None else None
@@ -564,6 +567,25 @@ class Adjoint(Reader):
         g: Arg = gs[0] if len(gs) == 1 else Tup(tuple(Const(None) if x is None else x for x in gs))  # type: ignore[assignment]
         self._apply(s, rule, bound, g)
 
+    def _call_user(self, s: Let) -> None:
+        """A call of a function of the module: its adjoint takes what its forward function saved."""
+        *results, saved = s.outs
+        instance = s.op.function
+        if any(self.is_buffer(v) for v in results):
+            self.refuse_at(s, Code.MUTATION, f"{s.op.text} calls itself and returns memory that is written to", "return a copy")
+        seeds: list[Arg] = []
+        for v in results:
+            g = self.take(v) if self.activity.active(v) else None
+            seeds.append(g if g is not None else self._zero(v) if v.kind.differentiable else Const(None))
+        wanted = [(p, a) for p, a in zip(instance.params, s.args, strict=False) if p.kind.differentiable]
+        kinds = tuple(p.kind for p, _ in wanted)
+        seed = seeds[0] if len(seeds) == 1 else Tup(tuple(seeds))
+        op = Op("user_adjoint", f"{instance.name}_adjoint", instance)
+        bars = self.let(op, self.primal(saved), seed, kind=kinds if len(kinds) > 1 else kinds[0])
+        for (_, arg), bar in zip(wanted, bars.items if isinstance(bars, Tup) else (bars,), strict=True):
+            if isinstance(arg, Var) and self.activity.active(arg):
+                self.contribute(arg, self._real(bar, arg))
+
     def _view(self, s: Let, rule: Rule, bound: dict[str, Any]) -> None:
         """A view shares its owner's shadow; what may have been a copy is looked at when it runs."""
         if certainly_view(s):
@@ -583,6 +605,10 @@ class Adjoint(Reader):
 
     def _apply(self, s: Let, rule: Rule, bound: dict[str, Any], g: Arg) -> None:
         active = [n for n in rule.wrt if n in bound and self._active_param(bound[n])]
+        for name in bound:
+            if name not in rule.wrt and name not in rule.steps and self._active_param(bound[name]):
+                self.refuse_at(s, Code.NO_RULE_FOR_OPTION, f"the rule of {rule.name} has no derivative in `{name}`",
+                               "keep it constant, with stop_gradient, or add a rule")  # fmt: skip
         if not active:
             return
         out: Arg = s.outs[0] if len(s.outs) == 1 else Tup(s.outs)
@@ -821,7 +847,9 @@ class Adjoint(Reader):
         self._prepare(s, loop=True)
         inside = _bound_inside(s)
         carried = [
-            i for i, p in enumerate(s.params) if self.activity.active(p) and not self.is_buffer(p)
+            i
+            for i, (p, out) in enumerate(zip(s.params, s.outs, strict=True))
+            if (self.activity.active(p) or self.activity.active(out)) and not self.is_buffer(p)
         ]
         buffers = [
             i for i, p in enumerate(s.params) if self.is_buffer(p) and self.activity.active(p) and self.static.possible(p)

@@ -70,6 +70,7 @@ class Module:
 
     imports: dict[str, None] = field(default_factory=dict)
     helpers: dict[str, Any] = field(default_factory=dict)
+    instances: dict[tuple[str, str], Any] = field(default_factory=dict)  # functions of the module that are called
 
 
 def emit(function: Function, module: Module, comments: bool = True, reserved: Iterable[str] = ()) -> str:
@@ -177,11 +178,22 @@ class _Printer:
             text = self._expression(s).text
             if not outs:
                 self._line(text, depth)
+            elif form == "user":
+                self._line(f"{self._user_outs(s)} = {text}", depth)
             elif len(s.outs) > 1:
                 names = [self._name(v) if v in self.names else "_" for v in s.outs]
                 self._line(f"{', '.join(names)} = {text}", depth)
             elif outs[0] != text:
                 self._line(f"{outs[0]} = {text}", depth)
+
+    def _user_outs(self, s: Let) -> str:
+        names = [self._name(v) for v in s.outs[:-1]]
+        result = names[0] if len(names) == 1 else f"({', '.join(names)})"
+        return f"{result}, {self._name(s.outs[-1])}" if self._is_saved(s) else result.strip("()")
+
+    def _is_saved(self, s: Let) -> bool:
+        """Whether the adjoint of a called function is called as well."""
+        return self.folds.is_read(s.outs[-1])
 
     def _augment(self, s: Let, depth: int) -> None:
         target = s.args[0]
@@ -399,6 +411,11 @@ class _Printer:
             return Text(f"{self._arg(args[0], ATOM)}.append({listed})")
         if form == "pop":
             return Text(f"{self._arg(args[0], ATOM)}.pop({listed})")
+        if form in ("user", "user_adjoint"):
+            which = "adjoint" if form == "user_adjoint" else "forward" if self._is_saved(s) else "plain"
+            self.module.instances[s.op.function.name, which] = s.op.function
+            name = s.op.function.name if which == "plain" else f"{s.op.function.name}_{which}"
+            return Text(f"{name}({listed})")
         if form == "apply":
             return Text(f"{self._arg(args[0], ATOM)}({listed})")
         return Text(f"{self._callee(s)}({listed})")

@@ -34,6 +34,9 @@ class Folds:
         """What stands in place of a variable, or None if it keeps a name."""
         return self._definitions.get(v)
 
+    def is_read(self, v: Var) -> bool:
+        return self._counts.get(v, 0) > 0
+
     def is_folded(self, s: Statement) -> bool:
         return id(s) in self._folded
 

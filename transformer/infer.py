@@ -109,8 +109,8 @@ def _elementwise(function: Any, args: tuple[Arg, ...], kwargs: dict[str, Arg]) -
         return _probe(function, args, kwargs) if not kwargs else UNKNOWN
     kinds = [arg_kind(a) for a in plain]
     if any(not isinstance(k, Number | Array) for k in kinds):
-        strings = all(isinstance(k, Opaque | Number) for k in kinds)
-        return Opaque(None) if strings or function in _COMPARE else UNKNOWN
+        text = any(isinstance(k, Opaque) and k.type in (str, bytes, range, slice) for k in kinds)
+        return Opaque(None) if text or function in _COMPARE else UNKNOWN
     dims = broadcast_dims(*(dims_of(k) for k in kinds))
     if any(dtype_of(k) in (None, "O") for k in kinds):
         dtype: str | None = None

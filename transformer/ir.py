@@ -606,6 +606,10 @@ def _run_try(s: Try, env: dict[Var, Any]) -> None:
     env[s.path] = path
 
 
+def _leaves(value: Any) -> list[Any]:
+    return [leaf for item in value for leaf in _leaves(item)] if isinstance(value, tuple) else [value]
+
+
 def apply(op: Op, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """Do one operation on values."""
     if op.form in ("call", "operator", "index"):
@@ -643,7 +647,8 @@ def apply(op: Op, args: list[Any], kwargs: dict[str, Any]) -> Any:
     elif op.form == "fstring":
         return op.text.format(*args)
     elif op.form == "user":
-        return evaluate(op.function, *args)
+        result = evaluate(op.function.function, *args)
+        return (*_leaves(result), None)
     else:
         raise NotImplementedError(op.form)
     return None

@@ -204,19 +204,21 @@ def _annotation(annotation: Any, name: str, function: Callable[..., Any]) -> Kin
         return Number(annotation.__name__)
     if annotation is str:
         return Opaque(str)
-    if isinstance(annotation, type) and issubclass(annotation, np.generic):
-        return None if annotation.__name__ in _ABSTRACT else _number(dtype_code(annotation))
     if annotation is np.ndarray:
         return Array(None, None)
     if isinstance(annotation, types.GenericAlias) and typing.get_origin(annotation) is np.ndarray:
         scalar = typing.get_args(typing.get_args(annotation)[1])
-        concrete = scalar and isinstance(scalar[0], type) and scalar[0].__name__ not in _ABSTRACT
-        return Array(dtype_code(scalar[0]) if concrete else None, None)
-    return None
+        return Array(_code(scalar[0]) if scalar else None, None)
+    code = _code(annotation)
+    return None if code is None else Number(code)
 
 
-def _number(code: str) -> Kind | None:
-    return Number(code) if code[0] in "biufc" else None
+def _code(scalar: Any) -> str | None:
+    """The dtype that a scalar type of NumPy stands for, if it is one and has numbers."""
+    if not isinstance(scalar, type) or not issubclass(scalar, np.generic) or scalar.__name__ in _ABSTRACT:
+        return None
+    code = dtype_code(scalar)
+    return code if code[0] in "biufc" else None
 
 
 #: Scalar types of NumPy that stand for several dtypes.

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from .adjoint import Adjoint, Reverse, certainly_view, is_restore
-from .analyses.aliases import Aliases, is_basic, may_be_view
+from .analyses.aliases import Aliases, may_be_view
 from .infer import arg_kind
 from .ir import (
     INDEX,
@@ -395,11 +395,9 @@ def _shape_only(s: Let, i: int) -> bool:
     if s.op.form in ("shape", "apply"):
         return True
     if s.op.form == "attribute":
-        return s.op.text in ("shape", "ndim", "size", "dtype", "strides", "T", "real", "imag")
+        return s.op.text in ("shape", "ndim", "size", "dtype", "strides")
     if s.op.form == "method":
         return s.op.text == "add" and i == 1
-    if s.op.form == "index":
-        return i == 0 and isinstance(s.outs[0].kind, Array) and is_basic(s.args[1])
     name = s.op.text.rpartition(".")[2]
     return s.op.form == "call" and i in _SHAPE_ONLY.get(name, ())
 

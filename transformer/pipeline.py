@@ -9,6 +9,7 @@ and what it depends on.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -150,11 +151,21 @@ def _tangent(lowered: Lowered, private: Function, leaves: dict[str, list[Var]], 
 
 
 def _split(lowered: Lowered, private: Function, adjoint: Adjoint, value: Arg, request: Request, name: str) -> list[Function]:
+    def gradients(reverse: Reverse) -> Arg:
+        parts = tuple(_structure(lowered.parameters[n], reverse) for n in request.wrt)
+        return parts[0] if len(parts) == 1 else Tup(parts)
+
+    return split(private, adjoint, value, gradients, name)
+
+
+def split(
+    private: Function, adjoint: Adjoint, value: Arg, gradients: Callable[[Reverse], Arg], name: str
+) -> list[Function]:
+    """The forward function and the adjoint function, what must cross in a tuple."""
     seed = Var("seed", arg_kind(value))
     opened = adjoint.open_seed(seed, value)
     reverse = adjoint.sweep(lambda a: a.seed(value, opened))
-    gradients = tuple(_structure(lowered.parameters[n], reverse) for n in request.wrt)
-    sweeps = keep(adjoint, reverse, (gradients[0] if len(gradients) == 1 else Tup(gradients),))
+    sweeps = keep(adjoint, reverse, (gradients(reverse),))
     crossing = _crossing(sweeps, private, seed)
     declared = [Let((), Op("declare", ""), (v,)) for v in crossing if v not in _certain(private, sweeps)]
     result = private.body.yields[0]
@@ -241,6 +252,7 @@ def _structure(value: Any, reverse: Reverse) -> Arg:
 def _module(lowered: Lowered, functions: list[Function], request: Request) -> Generated:
     module = Module()
     texts = [emit(f, module) for f in functions]
+    texts = [*_instances(lowered, module), *texts]
     helpers = render_helpers(module.helpers)
     imports = sorted(dict.fromkeys([*module.imports, *helpers.imports]))
     parts = ["\n".join(imports), helpers.text, *texts]
@@ -254,6 +266,30 @@ def _module(lowered: Lowered, functions: list[Function], request: Request) -> Ge
         dict(lowered.guards),
         tuple(_dependency(s) for s in lowered.sources),
     )
+
+
+def _instances(lowered: Lowered, module: Module) -> list[str]:
+    """The functions that recursion has made, those that are called."""
+    done: dict[tuple[str, str], str] = {}
+    while missing := [key for key in module.instances if key not in done]:
+        name, which = missing[0]
+        instance = module.instances[missing[0]]
+        function = instance.function
+        if which == "plain":
+            done[missing[0]] = emit(optimise(function), module, comments=False)
+            continue
+        adjoint = Adjoint(function, [p for p in instance.params if p.kind.differentiable], lowered.reader)
+        refuse_opaque(function, adjoint.activity, lowered.reader.reasons)
+        wanted = adjoint.independent
+
+        def gradients(reverse: Reverse, wanted: list[Var] = wanted) -> Arg:
+            parts = tuple(reverse.gradients[v] for v in wanted)
+            return parts[0] if len(parts) == 1 else Tup(parts)
+
+        forward, backward = split(function, adjoint, function.body.yields[0], gradients, name)
+        done[name, "forward"] = emit(forward, module)
+        done[name, "adjoint"] = emit(backward, module)
+    return list(done.values())
 
 
 def _dependency(source: Source) -> tuple[str, str, str]:

@@ -58,6 +58,7 @@ from .kinds import (
     Container,
     Kind,
     Number,
+    Unknown,
     dims_of,
     dtype_of,
     is_real,
@@ -96,6 +97,7 @@ class Tangent(Reader):
         self.activity = Activity(function, set(independent), self.aliases)
         self.dots: dict[Var, Arg] = dict(dots)
         self.holed: set[Var] = set()  # tangents that may hold zeros by structure
+        self.written: set[Var] = set()  # tangents that may show memory that is written to later
         self._by_layout = self._classes_by_layout()
 
     def sweep(self, value: Arg) -> tuple[list[Statement], Arg]:
@@ -151,6 +153,8 @@ class Tangent(Reader):
     def _bind(self, v: Var, dot: Arg) -> None:
         """`dot` is the tangent of `v` from here on."""
         self.dots[v] = dot
+        if self.aliases.is_buffer(v):
+            self.written.update(variables(dot))
         if isinstance(dot, Var) and not dot.name and v.name:
             dot.name = dot_name(v)
 
@@ -302,8 +306,11 @@ class Tangent(Reader):
         for out, dot in zip(s.outs, results, strict=True):
             if not self.activity.active(out):
                 continue
-            if self.aliases.is_buffer(out) and not self._shares(s):
-                dot = self._own(dot, out, mark)
+            if not self._shares(s):
+                if self.aliases.is_buffer(out):
+                    dot = self._own(dot, out, mark)
+                elif isinstance(out.kind, Array | Unknown) and any(v in self.written for v in variables(dot)):
+                    dot = self._copied(dot, out)
             self._bind(out, dot)
 
     def _any_active(self, arg: Any) -> bool:
@@ -418,6 +425,8 @@ class Tangent(Reader):
             v in self.holed or (isinstance(v.kind, Array) and v.kind.dtype == "b1") for a in args for v in variables(a)
         ):
             self.holed.update(variables(result))
+        if any(v in self.written for a in args for v in variables(a)) and not self._is_fresh(Let((), op, args)):
+            self.written.update(v for v in variables(result) if not isinstance(v.kind, Number))
         return result
 
     # -- shape, dtype and memory -------------------------------------------------------------------
@@ -473,6 +482,12 @@ class Tangent(Reader):
             self.do(STORE, zeros, ELLIPSIS, dot, effect="write")
         return zeros  # type: ignore[no-any-return]
 
+    def _copied(self, dot: Arg, out: Var) -> Arg:
+        """A tangent as it is now, because what it shows will be written to."""
+        if isinstance(arg_kind(dot), Array):
+            return self.let(Op("method", "copy", np.copy), dot)  # type: ignore[no-any-return]
+        return self.let(_helper(support_tangent.own_tangent), dot, out, kind=out.kind)  # type: ignore[no-any-return]
+
     def _is_fresh(self, s: Let) -> bool:
         if s.op.ref is not None and s.op.ref.imports == "support":
             return False  # it may give back what it is given
@@ -511,7 +526,7 @@ class Tangent(Reader):
         """Tangents of what a statement binds; `ends` are the tangents that each path gives them."""
         made = tuple(Var(dot_name(outs[i]), outs[i].kind) for i in active)
         for i, dot in zip(active, made, strict=True):
-            self.dots[outs[i]] = dot
+            self._bind(outs[i], dot)
         for end in ends:
             self.holed.update(dot for dot, given in zip(made, end, strict=True) if self._has_holes(given))
         return made
@@ -550,7 +565,7 @@ class Tangent(Reader):
 
     def _try(self, s: Try) -> None:
         active = self._active_outs(s.outs)
-        body = self._ends(s.body, active)
+        body = self._ends(s.body, active, seen_after=not s.handlers)
         handlers = tuple(Handler(h.types, h.name, self._ends(h.block, active)) for h in s.handlers)
         final = None if s.final is None else self._ends(s.final, [])
         ends = [b.yields[len(s.outs) :] for b in (body, *(h.block for h in handlers))]

@@ -160,8 +160,9 @@ def _rule_operands(rule: Rule, s: Let) -> list[Arg]:
     except LookupError:
         return list(s.operands)
     operands: list[Arg] = []
-    for name in rule.wrt:
-        arg = bound.get(name)
+    for name, arg in bound.items():
+        if name in rule.steps:
+            continue
         operands.extend(a for a in (arg if isinstance(arg, tuple) else (arg,)) if is_operand(a))
     return operands
 

@@ -40,6 +40,7 @@ from .expressions import (
     subscript,
     value,
 )
+from .instances import call_instance, is_recursive
 from .reader import Frame, Reader
 from .values import (
     Bound,
@@ -297,14 +298,8 @@ def read_call(
     from .statements import read_body
 
     function = source.function
-    if reader.calls.count(function) and len(reader.calls) > DEEPEST:
-        reader.refuse(
-            frame,
-            node,
-            Code.RECURSION,
-            f"{function.__name__} calls itself, and how often is not known before running",
-            "write the recursion as a loop",
-        )
+    if len(reader.calls) > DEEPEST:
+        reader.refuse(frame, node, Code.RECURSION, f"calls are nested more than {DEEPEST} deep", "write the recursion as a loop")
     bound = [reader.wrap(a, f"bound_{i}", (*path, ("bound", i))) for i, a in enumerate(source.args)]
     named = {k: reader.wrap(v, k, None) for k, v in source.keywords.items()}
     inner = Frame(source, function, path, name=function.__name__)
@@ -323,12 +318,20 @@ def read_call(
         function.__name__,
     )
     site = reader.site
-    reader.calls.append(function)
-    try:
-        return read_body(reader, inner, source.node)
-    finally:
-        reader.calls.pop()
-        reader.site = site
+
+    def read_it(values: dict[str, Any]) -> Any:
+        inner.env = dict(values)
+        inner.returns = []
+        reader.calls.append((function, reader.nested))
+        try:
+            return read_body(reader, inner, source.node)
+        finally:
+            reader.calls.pop()
+            reader.site = site
+
+    if is_recursive(reader, function):
+        return call_instance(reader, frame, function, function.__name__, dict(inner.env), read_it, node)
+    return read_it(inner.env)
 
 
 def _defaults_of(reader: Reader, function: types.FunctionType, path: Any) -> dict[str, Any]:
@@ -362,11 +365,35 @@ def _read_closure(
         )
     inner = Frame(callee.frame.source, None, callee.frame.path, parent=callee.frame, name=callee.name)
     bind(reader, inner, callee.node.params, args, kwargs, callee.defaults, frame, node, callee.name)
-    reader.calls.append(callee.node)
-    try:
-        return read_body(reader, inner, callee.node)
-    finally:
-        reader.calls.pop()
+
+    def read_it(values: dict[str, Any]) -> Any:
+        inner.env = dict(values)
+        inner.returns = []
+        reader.calls.append((callee.node, reader.nested))
+        try:
+            return read_body(reader, inner, callee.node)
+        finally:
+            reader.calls.pop()
+
+    if is_recursive(reader, callee.node):
+        captured = {n: v for n, v in _captured(callee).items() if n not in inner.env}
+        return call_instance(reader, frame, callee.node, callee.name, {**captured, **inner.env}, read_it, node)
+    return read_it(inner.env)
+
+
+def _captured(callee: Closure) -> dict[str, Any]:
+    """What a nested function reads of the functions around it."""
+    from .loops import names_read
+
+    found: dict[str, Any] = {}
+    for name in sorted(names_read(callee.node)):
+        at = callee.frame
+        while at is not None:
+            if name in at.env:
+                found[name] = at.env[name]
+                break
+            at = at.parent
+    return found
 
 
 def bind(

@@ -88,7 +88,8 @@ class Reader(Builder):
         self.free: dict[Path, tuple[Free, Any]] = {}
         self.guards: dict[Path, str] = {}  # constants read from the user's globals, with what they were
         self.sources: list[Source] = []
-        self.calls: list[Any] = []  # functions being read, outermost first
+        self.calls: list[tuple[Any, int]] = []  # functions being read, outermost first, with the blocks around
+        self.instances: dict[Any, Any] = {}  # functions of the module that recursion has made
         self.widened = False  # the elements of a running list turned out to be of a wider kind
         self.reasons: dict[int, AdjoinError] = {}  # why a call was left as it is, by the id of its statement
         self.splicing = False  # reading a rule's or helper's body, not the user's

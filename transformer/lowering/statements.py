@@ -39,7 +39,7 @@ from ..ir import (
     Var,
     With,
 )
-from ..kinds import INT, Array, Number, Opaque, Unknown, join
+from ..kinds import INT, UNKNOWN, Array, Number, Opaque, Unknown, join
 from ..kinds import Sequence as SequenceKind
 from . import stores
 from .calls import call
@@ -647,7 +647,7 @@ def _with_items(reader: Reader, frame: Frame, items: list[cst.WithItem], body: l
     manager = reader.arg(value(reader, frame, items[0].item))
     name: Var | None = None
     if items[0].asname is not None:
-        name = Var("", Opaque(None))
+        name = Var("", UNKNOWN)
         assign(reader, frame, items[0].asname.name, name)
     with reader.block() as statements:
         _with_items(reader, frame, items[1:], body)
