@@ -71,7 +71,9 @@ class _Generated(Function):
     """One call of a lifted function."""
 
     @staticmethod
-    def forward(ctx: Any, gradient: Any, positions: tuple[int, ...], kwargs: dict[str, Any], *args: Any) -> Any:
+    def forward(
+        ctx: Any, gradient: Any, positions: tuple[int, ...], kwargs: dict[str, Any], *args: Any
+    ) -> Any:
         ctx.gradient, ctx.positions, ctx.count = gradient, positions, len(args)
         ctx.save_for_backward(*(args[i] for i in positions))
         plain = [_unboxed(a) for a in args]

@@ -32,7 +32,8 @@ from .base import Packed, TensorBase, make
 from .errors import DtypeError, GraphError, ShapeError
 from .graph import MultiNode, Node, next_number
 from .modes import enable_grad, no_grad, state
-from .record import Plan, mark_place
+from .plans import Plan
+from .record import mark_place
 from .support import unbroadcast
 
 __all__ = ["Function", "once_differentiable"]

@@ -21,7 +21,8 @@ import numpy as np
 from . import steps
 from .base import TensorBase, make
 from .errors import ShapeError
-from .record import record, unary, unwrapped
+from .fast import unary
+from .record import record, unwrapped
 from .tensors import as_array, tensor
 
 __all__ = [

@@ -25,7 +25,7 @@ from .modes import state
 from .support import conj, real_if_real, unbroadcast
 
 if TYPE_CHECKING:
-    from .record import Plan
+    from .plans import Plan
 
 __all__ = ["AccumulateGrad", "MultiNode", "Node", "sweep"]
 
@@ -171,7 +171,7 @@ class Node:
         out, arguments, _ = saved
         if self.out_version is not None and self.out_version[0][0] != self.out_version[1]:
             raise self._changed(np.shape(out), self.out_version[0][0], self.out_version[1], "its result")
-        if cls is not None or not plan.simple:
+        if cls is not None or not plan.simple or not isinstance(g, np.ndarray | np.generic):
             return self._apply_slowly(g, cls)
         values = []
         for value, version in zip(arguments, self.versions, strict=True):
@@ -198,10 +198,10 @@ class Node:
             if self.indices is None and adjoint.__class__ is np.ndarray:
                 if adjoint.shape == edge.shape and adjoint.dtype is edge.dtype:
                     return (adjoint,)
-        return [self._fit(a, i) for i, a in enumerate(adjoints)]
+        return [self._fit(a, i, g) for i, a in enumerate(adjoints)]
 
     def single(self, g: Any) -> Any:
-        """`apply` for the commonest nodes (`Plan.quick`): arrays, one active operand, one or two arguments."""
+        """`apply` for the commonest nodes (`Plan.quick`): one active operand, one or two arguments."""
         saved = self.saved
         result = self.out_version
         if saved is None or (result is not None and result[0][0] != result[1]):
@@ -227,16 +227,16 @@ class Node:
                 b = b._array
             values = (a, b)
         plan = self.plan
-        if g.dtype.kind == "c" and plan.conjugates:
+        if (g.dtype.kind == "c" and plan.conjugates) or not isinstance(g, np.ndarray | np.generic):
             return self.apply(g, None)[0]
         (adjoint,) = plan.template(g, out, *values)
         (edge,) = self.edges
         if adjoint.__class__ is np.ndarray and adjoint.shape == edge.shape and adjoint.dtype is edge.dtype:
             return adjoint
-        return self._fit(adjoint, 0)
+        return self._fit(adjoint, 0, g)
 
-    def _fit(self, adjoint: Any, i: int) -> Any:
-        """An adjoint in the shape and dtype of the operand that edge `i` leads to."""
+    def _fit(self, adjoint: Any, i: int, g: Any) -> Any:
+        """An adjoint in the shape and dtype of what edge `i` leads to; numbers join `g` on its device."""
         if adjoint is None:
             return None
         shape, dtype = self._meta(i)
@@ -245,7 +245,7 @@ class Node:
         like = Spec(shape, dtype).hollow()
         adjoint = (unbroadcast if self.plan.elementwise else real_if_real)(adjoint, like)
         if not hasattr(adjoint, "dtype"):
-            adjoint = np.asarray(adjoint, dtype)
+            adjoint = np.full_like(g, adjoint, dtype=dtype, shape=shape)
         if adjoint.shape != shape:
             raise ShapeError(
                 f"{self.name()}: a gradient of shape {adjoint.shape} for an operand of shape {shape}"
@@ -268,12 +268,15 @@ class Node:
         if plan.simple:
             found = iter([v for v in self.versions if v is not None])
         values = [self._value(value, found, cls) for value in arguments]
+        like = next(part for part in g if part is not None) if self.multiple else g
         template = plan.template
         if isinstance(out, Packed):
             out = out.value()._array
         if cls is not None:
             template = plan.recorded_template()
             out = self._result_again(out, cls)
+        elif not isinstance(like, np.ndarray | np.generic):
+            template = plan.device_template(like)
         around = conj if plan.conjugates else _same
         g = around(tuple(g) if self.multiple else g)
         if plan.safe is not None and not self.multiple:
@@ -289,7 +292,7 @@ class Node:
                 flat.extend(adjoint[j] for j in pick)
         fitted = []
         for i, adjoint in enumerate(flat):
-            adjoint = self._fit(None if adjoint is None else around(adjoint), i)
+            adjoint = self._fit(None if adjoint is None else around(adjoint), i, like)
             if cls is not None and adjoint is not None and not isinstance(adjoint, TensorBase):
                 adjoint = make(cls, adjoint)
             fitted.append(adjoint)

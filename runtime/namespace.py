@@ -12,6 +12,7 @@ import numpy as _np
 
 from . import autograd, cuda, functions, optim
 from .autograd import Function, backward, checkpoint, grad
+from .bridge import lift
 from .creation import (
     arange,
     as_tensor,
@@ -45,7 +46,6 @@ from .modes import (
     no_grad,
     set_grad_enabled,
 )
-from .bridge import lift
 from .picture import Picture, draw
 from .tensors import Tensor, tensor
 

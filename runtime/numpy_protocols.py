@@ -17,7 +17,8 @@ import numpy as np
 
 from .base import TensorBase, make
 from .errors import GraphError
-from .record import FAST_BINARY, FAST_UNARY, record
+from .fast import FAST_BINARY, FAST_UNARY
+from .record import record
 from .rule import NoRule, lookup
 from .steps import STEPS
 from .support_shaping import scatter

@@ -23,10 +23,12 @@ import numpy as np
 
 from .base import TensorBase, View, boxed, make
 from .errors import DtypeError, GraphError, ShapeError
+from .explain import explained
 from .graph import Node, next_number
 from .modes import state
 from .names import name_of
-from .record import Plan, explained, node_for, refresh, replay, unwrapped
+from .plans import Plan
+from .record import node_for, refresh, replay, unwrapped
 from .rule import NoRule, linear, lookup
 from .support import unbroadcast
 

@@ -337,13 +337,20 @@ def einsum_spelled_out(subscripts: str, ndims: Any) -> tuple[list[str], str]:
 # -- norms ---------------------------------------------------------------------------------------------
 
 
-def divide_or_zero(g: Any, d: Any) -> Any:
+def norm_ratio(g: Any, d: Any) -> Any:
     """`g / d`, and 0 where `d` is 0.
 
-    >>> divide_or_zero(np.array([1.0, 2.0]), np.array([0.0, 4.0]))
+    >>> norm_ratio(np.array([1.0, 2.0]), np.array([0.0, 4.0]))
     array([0. , 0.5])
     """
+    if np.ndim(d) == 0:
+        return norm_quotient(g, d)
     return np.where(d == 0, 0, g / np.where(d == 0, 1, d))
+
+
+def norm_quotient(g: Any, d: Any) -> Any:
+    """`g / d` of a number `d`, and 0 if it is 0."""
+    return g / d if d != 0 else 0 * g
 
 
 def norm_adjoint(g: Any, out: Any, x: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
@@ -352,13 +359,13 @@ def norm_adjoint(g: Any, out: Any, x: Any, ord: Any, axis: Any, keepdims: bool) 
     Not holomorphic: for complex `x` this is the direction of steepest ascent.
     """
     if axis is None and (ord is None or (ord == "fro") or (ord == 2 and np.ndim(x) == 1)):
-        return divide_or_zero(g, out) * x
+        return norm_ratio(g, out) * x
     axes = norm_axes(np.ndim(x), axis)
     if not keepdims:
         g = np.expand_dims(g, axes)
         out = np.expand_dims(out, axes)
     if ord is None or ord == "fro" or (ord == 2 and len(axes) == 1):
-        return divide_or_zero(g, out) * x
+        return norm_ratio(g, out) * x
     if len(axes) == 1:
         return g * vector_norm_slope(out, x, ord, axes[0])
     matrices = np.moveaxis(x, axes, (-2, -1))
@@ -379,7 +386,7 @@ def vector_norm_adjoint(g: Any, out: Any, x: Any, ord: Any, axis: Any, keepdims:
     if not keepdims:
         g, out = np.expand_dims(g, axes), np.expand_dims(out, axes)
     if ord == 2:
-        return divide_or_zero(g, out) * x
+        return norm_ratio(g, out) * x
     return g * vector_norm_slope(out, x, ord, axes)
 
 
@@ -407,7 +414,7 @@ def vector_norm_slope(out: Any, x: Any, ord: Any, axis: Any) -> Any:
         return np.sign(x) * evenly(tied, axis, size.dtype)
     if ord == 1:
         return np.sign(x)
-    ratio = divide_or_zero(size, out)  # both powers at once, so that neither overflows
+    ratio = norm_ratio(size, out)  # both powers at once, so that neither overflows
     return np.sign(x) * np.where(ratio == 0, 0, np.where(ratio == 0, 1, ratio) ** (ord - 1))
 
 
@@ -454,6 +461,13 @@ def solve_transposed(g: Any, a: Any, b: Any) -> Any:
     return np.linalg.solve(np.swapaxes(a, -1, -2), g)
 
 
+def solve_b_adjoint(b_bar: Any, a: Any, b: Any) -> Any:
+    """The adjoint of `b`, in the shape of `b`: a stack of systems may share one right-hand side."""
+    if np.ndim(a) == 2 and np.ndim(b) <= 2:
+        return b_bar
+    return unbroadcast(b_bar, b)
+
+
 def solve_a_adjoint(b_bar: Any, x: Any, a: Any, b: Any) -> Any:
     """The adjoint of `a` in `x = np.linalg.solve(a, b)`, given that of `b` before it was unbroadcast."""
     if np.ndim(b) == 1 and np.ndim(a) == 2:
@@ -484,6 +498,8 @@ def inv_adjoint(g: Any, out: Any) -> Any:
 
 def det_adjoint(g: Any, a: Any) -> Any:
     """The adjoint of `a` in `np.linalg.det(a)`, right where `a` is singular."""
+    if np.ndim(a) == 2:
+        return g * cofactors(a)
     return np.expand_dims(g, (-2, -1)) * cofactors(a)
 
 
@@ -533,8 +549,16 @@ def slogdet_adjoint(g: Any, out: Any, a: Any) -> Any:
     t_bar = np.zeros_like(out[1]) if logdet_bar is None else logdet_bar
     if sign_bar is not None and np.iscomplexobj(a):
         t_bar = t_bar + 1j * np.imag(sign_bar * np.conj(out[0]))
-    t_bar = np.expand_dims(t_bar, (-2, -1))
-    return np.where(t_bar == 0, 0, np.where(t_bar == 0, 1, t_bar) * mH(inv_or_infinite(a)))
+    return times_inverse_mH(t_bar, a)
+
+
+def times_inverse_mH(g: Any, a: Any) -> Any:
+    """`g` times the conjugate transpose of the inverse; infinite where `a` is singular, unless `g` is 0."""
+    g = np.expand_dims(g, (-2, -1))
+    try:
+        return g * mH(np.linalg.inv(a))
+    except np.linalg.LinAlgError:
+        return np.where(g == 0, 0, np.where(g == 0, 1, g) * mH(inv_or_infinite(a)))
 
 
 def slogdet_tangent(a_dot: Any, out: Any, a: Any) -> Any:
@@ -887,7 +911,7 @@ def turn(v_dot: Any, v: Any, row: Any) -> Any:
 
 def turn_angle(v_dot: Any, v: Any, row: Any) -> Any:
     """The rate at which each column of `v` must be turned back so that its component in `row` stays real."""
-    return divide_or_zero(np.imag(np.take_along_axis(v_dot, row, -2)), real_components(v, row))
+    return norm_ratio(np.imag(np.take_along_axis(v_dot, row, -2)), real_components(v, row))
 
 
 def turn_adjoint(v_bar: Any, angle_bar: Any, v: Any, row: Any) -> Any:

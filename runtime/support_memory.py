@@ -30,7 +30,8 @@ class Shadows:
         """The shadow of an array (an array of its shape, dtype and strides) or list (a list of its length)."""
         if isinstance(of, list):
             if id(of) not in self._of:
-                self._of[id(of)] = of, zeros_of(of)
+                zeros = [self(item) if isinstance(item, list) else zeros_of(item) for item in of]
+                self._of[id(of)] = of, zeros
             return self._of[id(of)][1]
         owner = of
         while isinstance(owner.base, np.ndarray):
@@ -108,6 +109,8 @@ def add_to_item(adjoints: Any, i: Any, g: Any) -> None:
     if isinstance(i, slice):
         for k, each in zip(range(*i.indices(len(adjoints))), g, strict=True):
             adjoints[k] = adjoints[k] + each
+    elif isinstance(adjoints[i], list):
+        add_to_list(adjoints[i], g)
     else:
         adjoints[i] = g if adjoints[i] is None else adjoints[i] + g
 

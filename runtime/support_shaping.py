@@ -134,6 +134,13 @@ def negated(shift: Any) -> Any:
     return -shift
 
 
+def roll_back(g: Any, shift: Any, axis: Any) -> Any:
+    """The adjoint of `a` in `np.roll(a, shift, axis)`."""
+    if axis is None:
+        return np.roll(g, negated(shift))
+    return np.roll(g, negated(shift), axis)
+
+
 def each(g: Any, operands: Any) -> Any:
     """`g` as a tuple: operations of several operands return the result alone where there is one."""
     return (g,) if len(operands) == 1 else g
@@ -326,7 +333,7 @@ def concatenate_adjoint(g: Any, arrays: Any, axis: Any) -> Any:
     [array([1.]), array([2., 3.])]
     """
     parts = []
-    stop = None
+    stop: Any = None
     for a in arrays:
         start = stop
         size = np.size(a) if axis is None else np.shape(a)[axis]
@@ -363,7 +370,7 @@ def column_stack_adjoint(g: Any, arrays: Any) -> Any:
 def joined_adjoint(g: Any, arrays: Any, axis: int, ndim: int) -> Any:
     """As `concatenate_adjoint`, for arrays that got new axes of length one, up to `ndim`, before."""
     parts = []
-    stop = None
+    stop: Any = None
     for a in arrays:
         start = stop
         size = np.shape(a)[axis] if np.ndim(a) >= ndim else 1
@@ -377,27 +384,48 @@ def block_adjoint(g: Any, arrays: Any) -> Any:
 
     `np.block` shows each element once; blocking the elements' numbers tells where.
     """
-    sizes: list[int] = []
-
-    def number(part: Any) -> Any:
-        if isinstance(part, list):
-            return [number(inner) for inner in part]
-        first = sum(sizes)
-        sizes.append(np.size(part))
-        return np.reshape(np.arange(first, first + np.size(part)), np.shape(part))
-
-    places = np.ravel(np.block(number(arrays)))
     flat = np.zeros_like(np.ravel(g))
-    flat[places] = np.ravel(g)
-    starts = iter(np.cumsum([0, *sizes]))
+    flat[np.ravel(np.block(numbered(arrays, 0)))] = np.ravel(g)
+    return cut_like(flat, arrays, 0)
 
-    def read(part: Any) -> Any:
-        if isinstance(part, list):
-            return [read(inner) for inner in part]
-        first = next(starts)
-        return np.reshape(flat[first : first + np.size(part)], np.shape(part))[()]
 
-    return read(arrays)
+def nest_size(nest: Any) -> int:
+    """The number of elements in nested lists of arrays.
+
+    >>> nest_size([[np.zeros(2), 1.0], np.zeros((2, 2))])
+    7
+    """
+    return sum([nest_size(part) for part in nest]) if isinstance(nest, list) else np.size(nest)
+
+
+def numbered(nest: Any, first: int) -> Any:
+    """Nested lists of arrays with the number of each element in its place, from `first` on.
+
+    >>> numbered([np.zeros(2), [1.0]], 3)
+    [array([3, 4]), [array(5)]]
+    """
+    if not isinstance(nest, list):
+        return np.reshape(np.arange(first, first + np.size(nest)), np.shape(nest))
+    numbers = []
+    for part in nest:
+        numbers.append(numbered(part, first))
+        first += nest_size(part)
+    return numbers
+
+
+def cut_like(flat: Any, nest: Any, first: int) -> Any:
+    """A flat array cut into the parts of nested lists of arrays, from `first` on.
+
+    >>> cut_like(np.array([1.0, 2.0, 3.0]), [np.zeros(2), [0.0]], 0)
+    [array([1., 2.]), [np.float64(3.0)]]
+    """
+    if not isinstance(nest, list):
+        return np.reshape(flat[first : first + np.size(nest)], np.shape(nest))[()]
+    parts = []
+    for part in nest:
+        parts.append(cut_like(flat, part, first))
+        first += nest_size(part)
+    return parts
 
 
 def split_adjoint(g: Any, ary: Any, indices_or_sections: Any, axis: int) -> Any:

@@ -42,6 +42,30 @@ def fitted(x: Any, a: Any) -> Any:
     return np.pad(x, [(0, n - m) for n, m in zip(shape, np.shape(x), strict=True)])
 
 
+def fft_adjoint(g: Any, a: Any, n: Any, axis: int, norm: Any) -> Any:
+    """The adjoint of `a` in `np.fft.fft(a, n, axis, norm)`."""
+    back = np.fft.ifft(g, axis=axis, norm=mirrored(norm))
+    return back if n is None else fitted(back, a)
+
+
+def ifft_adjoint(g: Any, a: Any, n: Any, axis: int, norm: Any) -> Any:
+    """The adjoint of `a` in `np.fft.ifft(a, n, axis, norm)`."""
+    back = np.fft.fft(g, axis=axis, norm=mirrored(norm))
+    return back if n is None else fitted(back, a)
+
+
+def fftn_adjoint(g: Any, a: Any, s: Any, axes: Any, norm: Any) -> Any:
+    """The adjoint of `a` in `np.fft.fftn(a, s, axes, norm)`."""
+    back = np.fft.ifftn(g, axes=fft_axes(a, s, axes), norm=mirrored(norm))
+    return back if s is None else fitted(back, a)
+
+
+def ifftn_adjoint(g: Any, a: Any, s: Any, axes: Any, norm: Any) -> Any:
+    """The adjoint of `a` in `np.fft.ifftn(a, s, axes, norm)`."""
+    back = np.fft.fftn(g, axes=fft_axes(a, s, axes), norm=mirrored(norm))
+    return back if s is None else fitted(back, a)
+
+
 def fft_axes(a: Any, s: Any, axes: Any) -> tuple[int, ...]:
     """The axes that `np.fft.fftn(a, s, axes)` transforms."""
     if axes is not None:

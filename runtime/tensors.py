@@ -23,10 +23,11 @@ from . import device as devices
 from . import numpy_protocols, steps, stores
 from .base import TensorBase, boxed, make, rare
 from .errors import DtypeError, GraphError, OutOfRange, ShapeError
+from .fast import binary, unary, viewing
 from .graph import Handle, Node, extra
 from .modes import state
 from .names import index_name
-from .record import binary, record, refresh, unary, viewing
+from .record import record, refresh
 from .rule import linear
 from .stores import change
 

@@ -134,8 +134,9 @@ class Abstraction:
             assert isinstance(claimed, Unknown | Static | Undefined), claimed
 
     def _wider(self, claimed: str | None, actual: str) -> bool:
-        """Python's numbers may be claimed to be of a wider class (`2 ** n`), never of a narrower one."""
-        return claimed in WEAK and actual in WEAK and WEAK.index(claimed) >= WEAK.index(actual)
+        """Python's numbers may be claimed to be of a wider class (`2 ** n`) or doubles, never of a narrower one."""
+        as_weak = {"f8": "float", "c16": "complex"}.get(claimed or "", claimed)
+        return as_weak in WEAK and actual in WEAK and WEAK.index(as_weak) >= WEAK.index(actual)
 
     def true_of(self, size: Size, n: int) -> bool:
         if size is None:

@@ -633,3 +633,28 @@ def test_gradient_of_a_gradient():
     assert "def" in second.source
     third = adjoin.grad(second)
     assert third(2.0) == 12.0
+
+
+class Node:
+    """A part of a structure that refers to the whole."""
+
+    def __init__(self, weight, parent):
+        self.weight = weight
+        self.parent = parent
+        self.children = [self]
+
+    def __call__(self, x):
+        return x * self.weight
+
+
+def test_objects_that_refer_to_themselves():
+    node = Node(2.0, Node(3.0, None))
+    node.parent.parent = node
+
+    def f(x, node):
+        return node(x) * node.parent.weight
+
+    gradient = adjoin.grad(f)
+    assert gradient(1.0, node) == 6.0
+    node.weight = 5.0
+    assert gradient(1.0, node) == 15.0

@@ -17,12 +17,12 @@ MODULES = sorted(p for part in ("runtime", "transformer") for p in (ROOT / part)
 #: From the bottom up: a module may import from its own layer and from those before it.
 LAYERS = [
     {"errors", "kinds"},
-    {"ir", "infer", "builder", "verify"},
+    {"ir", "sizes", "stand_ins", "results", "infer", "hints", "builder", "verify"},
     {"analyses"},
     {"source", "parse", "resolve", "private", "lower", "lowering", "load"},
-    {"adjoint", "tangent", "optimise", "needed", "fold", "names", "helpers", "emit"},
+    {"adjoint", "tangent", "optimise", "needed", "fold", "names", "comments", "wrap", "helpers", "emit"},
     {"pipeline"},
-    {"reach", "like", "signature", "structures", "variants", "gradient", "api", "check"},
+    {"reach", "like", "signature", "structures", "variants", "gradient", "api", "forward", "jacobians", "check"},
     {"cli"},
 ]
 CORE = {"libcst", "numpy", "platformdirs"}

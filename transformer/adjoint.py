@@ -26,6 +26,7 @@ from ..runtime.support import unbroadcast
 from .analyses.activity import Activity
 from .analyses.aliases import WRITES_FIRST, Aliases, is_basic, selects_once
 from .errors import AdjoinError, Code, Where
+from .hints import adjoint_hint
 from .infer import arg_kind
 from .ir import (
     BINARY,
@@ -228,7 +229,7 @@ class Adjoint(Reader):
         if v not in self.in_loops:
             return v
         if v not in self.stands_for:
-            self.stands_for[v] = Var(v.name, v.kind)
+            self.stands_for[v] = Var(v.name, v.kind, v.hint)
         return self.stands_for[v]
 
     # -- contributions -----------------------------------------------------------------------------
@@ -277,6 +278,7 @@ class Adjoint(Reader):
     def _name(self, g: Arg, target: Var) -> None:
         if isinstance(g, Var) and not g.name:
             g.name = bar_name(target)
+            g.hint = g.hint if g.hint.endswith("_bar") else adjoint_hint(target) or g.hint
 
     def augment(self, target: Arg, index: Arg, g: Arg, symbol: str = "+") -> None:
         if isinstance(g, Let):
@@ -368,7 +370,7 @@ class Adjoint(Reader):
         """Adjoint memory of a buffer, or the list of adjoints of a list's elements."""
         if self.static.possible(v):
             return self.static.shadow(v)
-        made = Var(bar_name(v), v.kind)
+        made = Var(bar_name(v), v.kind, adjoint_hint(v))
         self.add(Let((made,), Op("apply", "shadows"), (self._shadow_table(), self.primal(v)), (), "", self.site))
         self._hole(made)
         return made
@@ -407,6 +409,8 @@ class Adjoint(Reader):
             return
         if self.aliases.is_buffer(out) and self.aliases.of(out) == self.aliases.of(x):
             return  # a view: it shares the shadow
+        if isinstance(out.kind, SequenceKind) and self._inert(x):
+            return  # an element with a shadow of its own
         if isinstance(x.kind, Container):
             return  # a part of an argument: its adjoint is wanted as it is
         g = self.take(out)
@@ -489,8 +493,9 @@ class Adjoint(Reader):
         self.add(Let((), op, (self.primal(target), at, Const(None)), (), "write", s.site))
 
     def _inert(self, target: Var) -> bool:
-        """A list of arrays that are written to: the arrays have shadows of their own."""
-        return self.aliases.of(target) in self.aliases.written
+        """A list of arrays that are written to, or of lists: its elements have shadows of their own."""
+        nested = isinstance(target.kind, SequenceKind) and isinstance(target.kind.element, SequenceKind)
+        return nested or self.aliases.of(target) in self.aliases.written
 
     def _write(self, s: Let) -> None:
         """Other statements that change memory: list methods, `np.add.at`."""
@@ -784,7 +789,7 @@ class Adjoint(Reader):
                 else:
                     args.append(bar.arg)
             kind = v.kind if not isinstance(v.kind, Number) else v.kind
-            out = Var(bar_name(v), kind)
+            out = Var(bar_name(v), kind, adjoint_hint(v))
             self._hole(out) if isinstance(kind, Array) else None
             outs.append(out)
             for y, arg in zip(yields, args, strict=True):
@@ -865,16 +870,16 @@ class Adjoint(Reader):
             out = s.outs[i]
             bar = self.bars.pop(out, None)
             inits.append(self._zero(out) if bar is None else bar.arg)
-            params.append(Var(bar_name(s.params[i]), s.params[i].kind))
+            params.append(Var(bar_name(s.params[i]), s.params[i].kind, adjoint_hint(s.params[i])))
             if isinstance(s.params[i].kind, Array):
                 self._hole(params[-1])
         for v in scalars:
             bar = self.bars.get(v)
             inits.append(self._zero(v) if bar is None else bar.arg)
-            params.append(Var(bar_name(v), v.kind))
+            params.append(Var(bar_name(v), v.kind, adjoint_hint(v)))
         for i in buffers:
             inits.append(self.static.shadow(s.outs[i]))
-            params.append(Var(bar_name(s.params[i]), s.params[i].kind))
+            params.append(Var(bar_name(s.params[i]), s.params[i].kind, adjoint_hint(s.params[i])))
             self._hole(params[-1])
         outer = self.bars
         self.bars = {v: b for v, b in outer.items() if b.owned}
@@ -901,7 +906,7 @@ class Adjoint(Reader):
             self.site = s.site
             for i in carried:
                 bar = self.bars.pop(s.params[i], None)
-                yields.append(self._zero(s.params[i]) if bar is None else bar.arg)
+                yields.append(self._passed_on(s, i, params[carried.index(i)]) if bar is None else bar.arg)
             yields += [self.bars.pop(v).arg for v in scalars]
             yields += [self.static.shadow(s.params[i]) for i in buffers]
             index_bar = self.bars.pop(s.index, None) if isinstance(s, For) else None
@@ -910,7 +915,7 @@ class Adjoint(Reader):
                            "loop over positions: for i in range(len(xs))")  # fmt: skip
         self.bars = {v: b for v, b in outer.items() if v not in scalars}
         iterable = self._backwards(s)
-        outs = tuple(Var(p.name, p.kind) for p in params)
+        outs = tuple(Var(p.name, p.kind, p.hint) for p in params)
         block = Block(tuple(statements), tuple(yields))
         made = For(index, iterable, tuple(params), tuple(inits), block, outs, site=s.site)
         self.add(made)
@@ -934,29 +939,57 @@ class Adjoint(Reader):
             if isinstance(init, Var):
                 self.static.bind(init, out)
 
+    def _passed_on(self, s: For | While, i: int, adjoint: Var) -> Arg:
+        """The adjoint that the trip before gets where this trip did not use a carried value: zero.
+
+        In the first trip there may be no such value; the adjoint has its shape where that is known.
+        """
+        kind = s.params[i].kind
+        dims = dims_of(kind)
+        if isinstance(kind, Array) and (s.inits[i] is UNBOUND or (dims is not None and None not in dims)):
+            zero: Arg = self.call(np.zeros_like, adjoint)
+            self._hole(zero)
+            return zero
+        return self._zero(s.params[i])
+
     def _recountable(self, s: For) -> bool:
         """Whether the loop's variable can be had again by counting backwards."""
-        made = self._defined.get(s.iterable) if isinstance(s.iterable, Var) else None
-        return isinstance(made, Let) and made.op.function in (range, reversed)
+        counted = self._counted(s.iterable)
+        return counted is not None and not (counted[2] and s.stops)
+
+    def _counted(self, iterable: Arg) -> tuple[Let, Arg | None, bool] | None:
+        """The range that is looped over, how much of it (None: all), and whether last first."""
+        made = self._defined.get(iterable) if isinstance(iterable, Var) else None
+        if not isinstance(made, Let):
+            return None
+        if made.op.function is range:
+            return made, None, False
+        inner = self._counted(made.args[0]) if made.op.function in (reversed, INDEX.function) else None
+        if inner is None or inner[2]:
+            return None
+        if made.op.function is reversed:
+            return inner[0], inner[1], True
+        part = made.args[1]
+        if inner[1] is None and isinstance(part, Slc) and part.start == part.step == Const(None):
+            return inner[0], part.stop, False
+        return None
 
     def _backwards(self, s: For | While) -> Arg:
         """What the reversed loop goes over: the same trips, last first."""
-        if isinstance(s, For) and self._recountable(s):
-            made = self._defined[s.iterable]  # type: ignore[index]
-            assert isinstance(made, Let)
-            if made.op.function is range:
-                forwards: Var = self.let(made.op, *[self.primal(a) for a in made.args], kind=Opaque(range))
-                if s.stops:
-                    assert s.trips is not None
-                    forwards = self.let(INDEX, forwards, Slc(Const(None), self.primal(s.trips), Const(None)), kind=Opaque(range))
-                return self.let(Op("call", "reversed", reversed, Ref(reversed, "reversed")), forwards, kind=Opaque(None))  # type: ignore[no-any-return]
-            inner = made.args[0]
-            source = self._defined.get(inner) if isinstance(inner, Var) else None
-            if isinstance(source, Let) and source.op.function is range and not s.stops:
-                return self.let(source.op, *[self.primal(a) for a in source.args], kind=Opaque(range))  # type: ignore[no-any-return]
-            del self.indices[s.index]
-        assert s.trips is not None
-        return self.let(Op("call", "range", range, Ref(range, "range")), self.primal(s.trips), kind=Opaque(range))  # type: ignore[no-any-return]
+        counted = self._counted(s.iterable) if isinstance(s, For) and self._recountable(s) else None
+        if counted is None:
+            assert s.trips is not None
+            return self.let(Op("call", "range", range, Ref(range, "range")), self.primal(s.trips), kind=Opaque(range))  # type: ignore[no-any-return]
+        made, stop, last_first = counted
+        forwards: Var = self.let(made.op, *[self.primal(a) for a in made.args], kind=Opaque(range))
+        if s.stops:
+            assert s.trips is not None
+            stop = s.trips
+        if stop is not None:
+            forwards = self.let(INDEX, forwards, Slc(Const(None), self.primal(stop), Const(None)), kind=Opaque(range))
+        if last_first:
+            return forwards
+        return self.let(Op("call", "reversed", reversed, Ref(reversed, "reversed")), forwards, kind=Opaque(None))  # type: ignore[no-any-return]
 
 
 #: Managers that only set how arithmetic warns: the reverse sweep is under them as well.
@@ -1006,7 +1039,7 @@ class StaticShadows:
             assert isinstance(owner, Var)
             base = self.shadow(owner)
             args = (base, *(adjoint.primal(a) for a in view.args[1:]))
-            made = Var(bar_name(v), v.kind)
+            made = Var(bar_name(v), v.kind, adjoint_hint(v))
             adjoint.add(Let((made,), view.op, args, view.kwargs, "", adjoint.site))
         elif isinstance(v.kind, SequenceKind):
             made = adjoint.let(adjoint.function_op(support.zeros_of), adjoint.primal(v), kind=v.kind, name=bar_name(v))
@@ -1043,6 +1076,8 @@ class StaticShadows:
         for out in s.outs:
             if not self.adjoint.is_buffer(out):
                 continue
+            if isinstance(out.kind, SequenceKind) and isinstance(out.kind.element, SequenceKind):
+                self._not(out)
             shared = [v for a in s.operands for v in variables(a) if aliases.of(v) == aliases.of(out) and not isinstance(v.kind, Number)]
             if not shared:
                 if s.op.form in ("pop",) or isinstance(out.kind, Container):

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from .hints import hint_of
 from .infer import arg_kind, infer
 from .ir import (
     BINARY_OPS,
@@ -82,7 +83,7 @@ class Builder:
         if kind is None:
             kind = infer(op.function, args, kwargs) if op.function is not None else UNKNOWN
         kinds = kind if isinstance(kind, tuple) else (kind,)
-        outs = tuple(Var(name, k) for k in kinds)
+        outs = tuple(Var(name, k, "" if name else hint_of(op, args)) for k in kinds)
         self.add(Let(outs, op, args, tuple(kwargs.items()), effect, self.site))
         return Tup(outs) if isinstance(kind, tuple) else outs[0]
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from .analyses.aliases import immutable
+from .comments import Notes
 from .fold import Folds
 from .ir import (
     UNBOUND,
@@ -32,7 +32,6 @@ from .ir import (
     If,
     Let,
     Lst,
-    Op,
     Ref,
     Slc,
     Star,
@@ -44,7 +43,9 @@ from .ir import (
     With,
     variables,
 )
+from .kinds import Number
 from .names import Names
+from .wrap import fit
 
 #: Binding strength of operators, strongest first; an operand that binds less strongly gets parentheses.
 _STRENGTH = {
@@ -52,6 +53,7 @@ _STRENGTH = {
     "&": 9, "^": 8, "|": 7, "compare": 6, "not": 5, "and": 4, "or": 3, "if": 2, "lambda": 1,
 }  # fmt: skip
 _COMPARE = frozenset({"<", "<=", ">", ">=", "==", "!=", "is", "is not", "in", "not in"})
+_AUGMENTED = frozenset({"+", "-", "*", "/", "//", "%", "**", "@", "<<", ">>", "&", "|", "^"})
 ATOM = 20
 WIDTH = 100
 
@@ -88,6 +90,8 @@ class _Printer:
         self.names = Names(function, self.folds, taken)
         self.lines: list[str] = []
         self.last_comment = ""
+        self.noted: set[int] = set()  # statements of the user's whose comments are there already
+        self.beside: dict[int, Notes] = {}  # the comment that goes behind a statement, by its id
 
     def run(self) -> str:
         f = self.function
@@ -97,10 +101,25 @@ class _Printer:
         self.lines.append(f"def {f.name}({', '.join(params)}):")
         if f.doc:
             self._line(f'"""{f.doc}"""', 1)
-        self._block(f.body, 1)
-        result = f.body.yields[0]
-        self._line(f"return {self._arg(result, 0, bare=True)}", 1)
-        return "\n".join(self.lines) + "\n"
+        self._result(f.body, 1)
+        return "\n".join(line for each in self.lines for line in fit(each, WIDTH)) + "\n"
+
+    def _result(self, block: Block, depth: int) -> None:
+        """A block that ends the function: where its last statement is the `if` that chooses the result, each
+        branch returns."""
+        last, result = (block.body[-1] if block.body else None), block.yields[0]
+        if not (isinstance(last, If) and last.outs == (result,)) or self.folds.is_folded(last):
+            self._block(block, depth)
+            self._line(f"return {self._arg(result, 0, bare=True)}", depth)
+            return
+        self._find_notes(block)
+        for s in block.body[:-1]:
+            self._statement(s, depth)
+        self._notes(last, depth)
+        self._line(f"if {self._arg(last.condition)}:", depth)
+        self._notes_beside(last, len(self.lines) - 1)
+        self._result(last.then, depth + 1)
+        self._result(last.orelse, depth)
 
     def _default(self, p: Var) -> str:
         default = self.function.defaults.get(p.name)
@@ -117,6 +136,7 @@ class _Printer:
     def _block(self, block: Block, depth: int) -> bool:
         """Print statements; True if anything was printed."""
         before = len(self.lines)
+        self._find_notes(block)
         for s in block.body:
             self._statement(s, depth)
         return len(self.lines) > before
@@ -127,6 +147,12 @@ class _Printer:
         if isinstance(s, If) and self.folds.is_folded(s):
             return
         self._comment(s, depth)
+        self._notes(s, depth)
+        start = len(self.lines)
+        self._print(s, depth)
+        self._notes_beside(s, start)
+
+    def _print(self, s: Statement, depth: int) -> None:
         if isinstance(s, Let):
             self._let(s, depth)
         elif isinstance(s, If):
@@ -143,14 +169,53 @@ class _Printer:
             if not self._block(s.body, depth + 1):
                 self._line("pass", depth + 1)
 
+    # -- comments ----------------------------------------------------------------------------------
+
     def _comment(self, s: Statement, depth: int) -> None:
         """Above the first statement of an adjoint block: the primal line it belongs to."""
         if not self.comments or s.site is None or not s.site.text or not self.folds.is_reverse(s):
             return
-        text = " ".join(s.site.text.split())
-        if text != self.last_comment:
-            self.last_comment = text
-            self._line(f"# {text[: WIDTH - 4 * depth]}", depth)
+        first = s.site.text.strip().partition("\n")[0].rstrip()
+        if isinstance(s, For | While | With) or first.startswith(("for ", "while ", "with ")):
+            self.last_comment = ""
+        elif first != self.last_comment:
+            self.last_comment = first
+            self._line(f"# {first}", depth)
+
+    def _find_notes(self, block: Block) -> None:
+        """Which statement of a block the user's comment beside a line goes to: the last that came of the line."""
+        for s in block.body:
+            if s.site is None or s.site.notes is None or self.folds.is_reverse(s):
+                continue
+            if not (isinstance(s, Let | If) and self.folds.is_folded(s)) and not (isinstance(s, Let) and s.op.form == "push"):
+                self.beside = {k: n for k, n in self.beside.items() if n is not s.site.notes}
+                self.beside[id(s)] = s.site.notes
+
+    def _notes(self, s: Statement, depth: int) -> None:
+        """The user's comments above a statement, once."""
+        if not self.comments or s.site is None or s.site.notes is None or self.folds.is_reverse(s):
+            return
+        if id(s.site.notes) not in self.noted:
+            self.noted.add(id(s.site.notes))
+            for line in s.site.notes.above:
+                self._line(line, depth)
+
+    def _notes_beside(self, s: Statement, start: int) -> None:
+        """The user's comment behind a statement, whose lines begin at `start`; above it if it is too long."""
+        notes = self.beside.pop(id(s), None)
+        if not self.comments or notes is None or not notes.beside or start >= len(self.lines):
+            return
+        compound = isinstance(s, If | For | While | With)
+        heads = ("if ", "for ", "while ", "with ")
+        at = next((i for i in range(start, len(self.lines)) if self.lines[i].lstrip().startswith(heads)), start) if compound else -1
+        line = self.lines[at]
+        if len(line) + 2 + len(notes.beside) <= WIDTH:
+            self.lines[at] = f"{line}  {notes.beside}"
+        else:
+            indent = line[: len(line) - len(line.lstrip())]
+            self.lines.insert(at % len(self.lines), indent + notes.beside)
+
+    # -- simple statements -------------------------------------------------------------------------
 
     def _let(self, s: Let, depth: int) -> None:
         outs = [self._name(v) for v in s.outs if v in self.names]
@@ -171,6 +236,11 @@ class _Printer:
         elif form == "assert":
             message = "" if s.args[1] == Const(None) else f", {self._arg(s.args[1])}"
             self._line(f"assert {self._arg(s.args[0])}{message}", depth)
+        elif form == "log":
+            listed = ", ".join(self._arg(a) for a in s.args[1:])
+            self._line(f"{self._arg(s.args[0], ATOM)}.{s.op.text}({listed})", depth)
+        elif form == "touch":
+            self._line(f"{self._arg(s.args[0])}  # raises where it is not bound", depth)
         elif form == "raise":
             cause = f" from {self._arg(s.args[1])}" if len(s.args) > 1 else ""
             self._line("raise" if s.args[0] == Const(None) else f"raise {self._arg(s.args[0])}{cause}", depth)
@@ -184,7 +254,22 @@ class _Printer:
                 names = [self._name(v) if v in self.names else "_" for v in s.outs]
                 self._line(f"{', '.join(names)} = {text}", depth)
             elif outs[0] != text:
-                self._line(f"{outs[0]} = {text}", depth)
+                self._bind(s, outs[0], text, depth)
+
+    def _bind(self, s: Let, name: str, text: str, depth: int) -> None:
+        """`name = text`, or `name += ...` for a number that is added to, unless the user wrote it otherwise."""
+        if s.op.form == "operator" and len(s.args) == 2 and s.op.text in _AUGMENTED and isinstance(s.args[0], Var):
+            first = s.args[0]
+            mine = self.folds.definition(first) is None and self._name(first) == name
+            if mine and isinstance(first.kind, Number) and isinstance(s.out.kind, Number) and self._is_augmented(s, name):
+                self._line(f"{name} {s.op.text}= {self._arg(s.args[1])}", depth)
+                return
+        self._line(f"{name} = {text}", depth)
+
+    def _is_augmented(self, s: Let, name: str) -> bool:
+        if self.folds.is_reverse(s):
+            return s.op.text in "+-"
+        return s.site is not None and s.site.text.lstrip().startswith(f"{name} {s.op.text}=")
 
     def _user_outs(self, s: Let) -> str:
         names = [self._name(v) for v in s.outs[:-1]]
@@ -219,7 +304,7 @@ class _Printer:
             return
         names = {p[0] for p in pairs}
         if len(pairs) > 1 and any(names & p[2] - {p[0]} for p in pairs):
-            left, right = ", ".join(p[0] for p in pairs), ", ".join(_tuple_item(p[1]) for p in pairs)
+            left, right = ", ".join(p[0] for p in pairs), ", ".join(p[1] for p in pairs)
             self._line(f"{left} = {right}", depth)
             return
         for name, text, _ in pairs:
@@ -266,7 +351,7 @@ class _Printer:
         self._moves(s.params, s.inits, depth)
         if s.trips is not None and s.trips in self.names:
             self._line(f"{self._name(s.trips)} = 0", depth)
-        index = self._name(s.index) if s.index in self.names else "_"
+        index = "_" if self.folds.is_reverse(s) and not self.folds.is_read(s.index) else self._name(s.index)
         self._line(f"for {index} in {self._arg(s.iterable)}:", depth)
         self._loop_body(s, depth)
 
@@ -445,7 +530,9 @@ class _Printer:
             return Text(f"{self._arg(args[0], 7)} {symbol} {self._arg(args[1], 7)}", 6)
         strength = _STRENGTH[symbol]
         if symbol == "**":
-            return Text(f"{self._arg(args[0], 15)} ** {self._arg(args[1], 13)}", 14)
+            base, exponent = self._arg(args[0], 15), self._arg(args[1], 13)
+            blank = "" if _is_simple(base) and _is_simple(exponent) else " "
+            return Text(f"{base}{blank}**{blank}{exponent}", 14)
         return Text(f"{self._arg(args[0], strength)} {symbol} {self._arg(args[1], strength + 1)}", strength)
 
     def _subscript(self, index: Arg) -> str:
@@ -496,8 +583,10 @@ def variables_of_text(printer: _Printer, arg: Arg) -> Iterable[str]:
                 yield from variables_of_text(printer, each)
 
 
-def _tuple_item(text: str) -> str:
-    return text
+def _is_simple(text: str) -> bool:
+    """A name, an attribute or a number, which `**` is written close to."""
+    text = text.removeprefix("-")
+    return text.replace(".", "").isidentifier() or text.replace(".", "").isdigit()
 
 
 def _negated(condition: str) -> str:
@@ -517,6 +606,8 @@ def _literal(value: Any) -> Text:
     if value is Ellipsis:
         return Text("...")
     text = repr(value)
+    if isinstance(value, str) and '"' not in text:
+        text = f'"{text[1:-1]}"'.replace("\\'", "'")
     return Text(text, 13) if text.startswith("-") else Text(text)
 
 
@@ -557,4 +648,4 @@ def _names_used(function: Function) -> set[str]:
     return found
 
 
-__all__ = ["Module", "Op", "emit", "immutable"]
+__all__ = ["Module", "emit"]

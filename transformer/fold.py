@@ -10,8 +10,7 @@ between the two. Names that the user gave stay names where they are in the user'
 
 from __future__ import annotations
 
-from .ir import Arg, Block, Const, For, Function, If, Let, Slc, Statement, Tup, Var, While, blocks, operands, variables, walk
-from .kinds import Number
+from .ir import Arg, Block, Const, For, Function, If, Let, Statement, Tup, Var, While, blocks, operands, variables, walk
 
 #: Deeper expressions than this are broken up by a name.
 DEEPEST = 7
@@ -25,8 +24,6 @@ class Folds:
         self._counts: dict[Var, int] = {}
         self._marks: set[int] = set()
         self._count(function.body)
-        self._reverse = False
-        self._split = _first_reverse(function.body)
         self._mark_reverse(function.body)
         self._block(function.body)
 
@@ -39,6 +36,9 @@ class Folds:
 
     def is_folded(self, s: Statement) -> bool:
         return id(s) in self._folded
+
+    def is_read(self, v: Var) -> bool:
+        return bool(self._counts.get(v))
 
     def is_reverse(self, s: Statement) -> bool:
         """Whether a statement belongs to the reverse sweep."""
@@ -88,7 +88,7 @@ class Folds:
             for arg in operands(s):
                 self._take(arg, pending, s)
             if _is_barrier(s):
-                pending = {v: d for v, d in pending.items() if self._movable(v)}
+                pending = {}
             candidate = self._candidate(s)
             if candidate is not None:
                 pending[candidate] = s  # type: ignore[assignment]
@@ -99,6 +99,8 @@ class Folds:
         for v in variables(arg):
             definition = pending.pop(v, None)
             if definition is None:
+                continue
+            if v.name and not self._continues(v, definition, reader):
                 continue
             depth = 1 + max((self._depth.get(x, 0) for a in _operands(definition) for x in variables(a)), default=0)
             if depth > DEEPEST and not isinstance(definition, If):
@@ -118,20 +120,24 @@ class Folds:
         if not isinstance(s, Let) or s.effect or len(s.outs) != 1:
             return None
         v = s.out
-        if self._counts.get(v) != 1 or (v.name and s.op.form != "value" and not self._is_trivial(s)):
+        if self._counts.get(v) != 1 or (v.name and s.op.form != "value" and not self.is_reverse(s)):
             return None
         if s.op.form == "value" and not self._is_trivial(s):
             return None
         return v
 
+    def _continues(self, v: Var, definition: Let | If, reader: Statement | None) -> bool:
+        """Whether a named value is only the first part of another of its name: `x_bar = a; x_bar = x_bar + b`."""
+        return (
+            isinstance(reader, Let)
+            and reader.op.form == "operator"
+            and [each.name for each in reader.outs] == [v.name]
+            and isinstance(definition, Let)
+            and definition.op.form in ("operator", "call")
+        )
+
     def _is_trivial(self, s: Let) -> bool:
         return s.op.form == "value" and all(isinstance(a, Var | Const) for a in s.args) and not s.out.name
-
-    def _movable(self, v: Var) -> bool:
-        """Whether an expression may move past a statement that writes to memory."""
-        definition = self._definitions.get(v)
-        del definition
-        return False
 
 
 def _operands(s: Let | If) -> tuple[Arg, ...]:
@@ -143,13 +149,3 @@ def _is_barrier(s: Statement) -> bool:
     if isinstance(s, Let):
         return s.effect == "write" or (s.effect == "io" and s.op.form not in ("push", "enter"))
     return isinstance(s, For | While) or any(_is_barrier(t) for b in blocks(s) for t in b.body)
-
-
-def _first_reverse(block: Block) -> int:
-    for i, s in enumerate(block.body):
-        if isinstance(s, Let) and s.op.form == "enter":
-            return i
-    return len(block.body)
-
-
-__all__ = ["Folds", "Number", "Slc"]

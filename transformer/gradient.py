@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from .errors import AdjoinError, Code
-from .kinds import UNKNOWN, Kind, Static, signature_kind
+from .kinds import UNKNOWN, Kind, Static, is_function, signature_kind
 from .like import annotated, kinds_of
 from .signature import Binding, bind, key_of, names_asked, parameters_of
 from .source import Source, read
@@ -126,7 +126,9 @@ class Gradient:
                 return _finished(variant, (variant.entries[0](*values, **free),), values, free)
             return _finished(variant, variant.entries[0](*values, **free), values, free)
         value, gradients = variant.entries[0](*values, **free)
-        finished = _finished(variant, (gradients,) if variant.bare else gradients, values, free)
+        if variant.bare:
+            gradients = (gradients,)
+        finished = _finished(variant, gradients, values, free)
         return (value, finished) if self._with_value else (finished, value[1])
 
     def forward(self, *args: Any, **kwargs: Any) -> tuple[Any, Saved]:
@@ -166,6 +168,32 @@ class Gradient:
             gradients = (gradients,)
         others = {**saved.free, "": (saved.inner, given, saved.value)}
         return _finished(variant, gradients, saved.values, others)
+
+    def tangent(self, tangents: tuple[Any, ...], /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        """The value of the function, and its tangent: how it moves when the arguments move.
+
+        Args:
+            tangents: one for each argument that a gradient is asked of, of its structure and shapes.
+            args: the arguments.
+
+        Returns:
+            Value and tangent, of the same structure, shapes and dtypes; None for parts without a tangent.
+
+        Raises:
+            AdjoinError: ADJ305 where a tangent is not of the form of its argument.
+
+        >>> Gradient(lambda x: x * x).tangent((1.0,), 3.0)
+        (9.0, 6.0)
+        """
+        variant, values, free = self._find("tangent", args, kwargs)
+        active = [values[index] for index in variant.wrt]
+        if len(tangents) != len(active):
+            raise _bad_tangent(
+                f"{len(active)} tangents are needed, one for each argument; {len(tangents)} are given"
+            )
+        dots = tuple([_tangent(dot, value) for dot, value in zip(tangents, active, strict=True)])
+        value, dot = variant.entries[0](*values, *dots, **free)
+        return value, Apart((*values, *free.values(), *dots, value))(conform(dot, value))
 
     def _find(
         self, mode: str, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -424,7 +452,7 @@ def _check_active(source: Source, name: str, value: Any) -> None:
     if dtype is not None and getattr(dtype, "kind", "") in "biu":
         rewrite = f"an array of floats: `{name}.astype(float)`, or `3.0` for `3` where it is made"
         raise _not_active(source, name, f"an array of {dtype}", rewrite, Code.INTEGER_ARGUMENT)
-    if members(value) is None and hasattr(value, "__dict__") and not callable(value):
+    if members(value) is None and hasattr(value, "__dict__") and not is_function(value):
         what = f"an instance of `{type(value).__name__}`, which is no dataclass"
         raise _not_active(source, name, what, "its arrays, or make the class a dataclass")
     inside = "holds no floating-point numbers" if members(value) else f"of type {type(value).__name__}"
@@ -459,11 +487,40 @@ def _finished(
             ):
                 done.append(gradient)
                 continue
-        elif type(gradient) is float and type(like) is float:
+        elif (type(gradient) is float and type(like) is float) or _is_own(gradient, like):
             done.append(gradient)
             continue
         done.append(Apart((*values, *free.values(), *done))(conform(gradient, like)))
     return done[0] if variant.single else tuple(done)
+
+
+def _is_own(gradient: Any, like: Any) -> bool:
+    """Whether a plain container is in the form of its argument already, with arrays that nobody else has.
+
+    False where that would take a closer look.
+    """
+    kind = type(like)
+    if (kind is not dict and kind is not list and kind is not tuple) or type(gradient) is not kind:
+        return False
+    if len(gradient) != len(like) or gradient is like:
+        return False
+    for key in like if kind is dict else range(len(like)):
+        part, x = gradient[key], like[key]
+        if type(x) is np.ndarray:
+            if not (
+                type(part) is np.ndarray
+                and part.base is None
+                and part.shape == x.shape
+                and part.dtype == x.dtype
+                and getrefcount(part) == _ALONE
+            ):
+                return False
+        elif type(x) is float:
+            if type(part) is not float:
+                return False
+        elif not _is_own(part, x):
+            return False
+    return True
 
 
 def _references() -> int:
@@ -486,23 +543,45 @@ def _seed(seed: Any, value: Any) -> Any:
         return float(seed)
     if not same_form(value, seed):
         raise _bad_seed(f"the value has the form {_form(value)}, the seed {_form(seed)}")
-    return mapped(lambda v, s: _seed_leaf(s, v) if number_like(v) else s, value, seed)
+    return _in_types_of(value, seed, "value", "seed", _bad_seed)
 
 
-def _seed_leaf(seed: Any, value: Any) -> Any:
-    if hasattr(seed, "shape") and not isinstance(seed, np.ndarray | np.generic):
-        return seed  # another array module's
-    dtype = np.asarray(value).dtype
-    if np.asarray(seed).dtype.kind not in "biufcO" or (np.iscomplexobj(seed) and dtype.kind == "f"):
-        raise _bad_seed(f"the value is of {dtype}, the seed of {np.asarray(seed).dtype}")
-    if isinstance(value, np.ndarray):
-        return np.asarray(seed, dtype)
-    number = np.asarray(seed)[()]
-    return type(value)(number) if isinstance(value, np.generic | float | complex) else number
+def _tangent(dot: Any, value: Any) -> Any:
+    """A tangent in the types of the argument that it belongs to."""
+    if type(value) is float and isinstance(dot, int | float):
+        return float(dot)
+    if not same_form(value, dot):
+        raise _bad_tangent(f"an argument has the form {_form(value)}, its tangent {_form(dot)}")
+    return _in_types_of(value, dot, "argument", "tangent", _bad_tangent)
+
+
+def _in_types_of(value: Any, given: Any, of: str, what: str, bad: Callable[[str], AdjoinError]) -> Any:
+    """A structure like `value` with the numbers of `given`, in the dtypes of `value`."""
+
+    def leaf(like: Any, number: Any) -> Any:
+        if not number_like(like) or (
+            hasattr(number, "shape") and not isinstance(number, np.ndarray | np.generic)
+        ):
+            return number  # no number, or another array module's
+        dtype = np.asarray(like).dtype
+        if np.asarray(number).dtype.kind not in "biufcO" or (np.iscomplexobj(number) and dtype.kind == "f"):
+            raise bad(f"the {of} is of {dtype}, the {what} of {np.asarray(number).dtype}")
+        if isinstance(like, np.ndarray):
+            return np.asarray(number, dtype)
+        number = np.asarray(number)[()]
+        return type(like)(number) if isinstance(like, np.generic | float | complex) else number
+
+    return mapped(leaf, value, given)
 
 
 def _bad_seed(reason: str) -> AdjoinError:
     return AdjoinError(Code.BAD_SEED, reason, rewrite="give a seed like the value; `np.ones_like` for arrays")
+
+
+def _bad_tangent(reason: str) -> AdjoinError:
+    return AdjoinError(
+        Code.BAD_SEED, reason, rewrite="give a tangent like the argument; `np.zeros_like` to hold it still"
+    )
 
 
 def _form(value: Any) -> str:

@@ -18,16 +18,19 @@ import libcst as cst
 class Rendered:
     text: str
     imports: tuple[str, ...]
+    names: frozenset[str]
 
 
 def render_helpers(helpers: dict[str, Any]) -> Rendered:
     """Source of the helpers and of what they call, in an order in which each is defined before its callers."""
     ordered: dict[str, Any] = {}
     imports: dict[str, None] = {}
+    begun: set[str] = set()
 
     def add(name: str, helper: Any) -> None:
-        if name in ordered:
+        if name in begun:
             return
+        begun.add(name)  # before what it needs: two helpers may call each other
         for other, value in _needs(helper).items():
             if isinstance(value, types.ModuleType):
                 alias = f" as {other}" if other != value.__name__ else ""
@@ -38,7 +41,7 @@ def render_helpers(helpers: dict[str, Any]) -> Rendered:
 
     for name in sorted(helpers):
         add(name, helpers[name])
-    return Rendered("\n\n\n".join(_text(name, h) for name, h in ordered.items()), tuple(imports))
+    return Rendered("\n\n\n".join(_text(name, h) for name, h in ordered.items()), tuple(imports), frozenset(ordered))
 
 
 def _needs(helper: Any) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from .comments import Notes
 from .kinds import UNDEFINED, UNKNOWN, Kind
 
 # -- operands ----------------------------------------------------------------------------------------
@@ -29,10 +30,11 @@ from .kinds import UNDEFINED, UNKNOWN, Kind
 @dataclass(eq=False)
 class Var:
     """A value, bound once. `name` is what the user calls it, and what it is called again if that is free;
-    "" for a value that the user has not named."""
+    "" for a value that the user has not named; `hint` is then what it may be called where it needs a name."""
 
     name: str
     kind: Kind = UNKNOWN
+    hint: str = ""
 
     def __repr__(self) -> str:
         return f"{self.name}:{self.kind}"
@@ -169,6 +171,7 @@ class Site:
     end_line: int
     end_column: int
     text: str = ""  # the source of the statement, for the comment above its adjoint
+    notes: Notes | None = None  # the user's comments at the statement
 
 
 @dataclass(frozen=True, eq=False)
@@ -636,9 +639,11 @@ def apply(op: Op, args: list[Any], kwargs: dict[str, Any]) -> Any:
         return args[0].pop()
     elif op.form == "apply":
         return args[0](*args[1:])
+    elif op.form == "log":
+        getattr(args[0], op.text)(*args[1:])
     elif op.form == "inplace":
         return op.function(*args)
-    elif op.form in ("enter", "declare"):
+    elif op.form in ("enter", "declare", "touch"):
         pass
     elif op.form == "assert":
         assert args[0], args[1]

@@ -45,6 +45,11 @@ class Dim:
     minus: int = 0
     not_one: bool = False
 
+    @property
+    def ambiguous(self) -> bool:
+        """Whether the root stands for one of several sizes: two such sizes, made smaller, may differ."""
+        return "|" in self.root or "*" in self.root
+
     def __repr__(self) -> str:
         return f"{self.root}-{self.minus}" if self.minus else self.root
 
@@ -217,6 +222,8 @@ def is_function(value: Any) -> bool:
     functions = (type, types.FunctionType, types.BuiltinFunctionType, types.MethodType, functools.partial, np.ufunc)
     if isinstance(value, functions):
         return True
+    if callable(value) and hasattr(value, "__name__") and hasattr(value, "__qualname__"):
+        return True  # what other compilers make of functions
     library = (type(value).__module__ or "").partition(".")[0] in ("numpy", "scipy", "functools", "builtins", "cupy", "numba")
     return callable(value) and not hasattr(value, "dtype") and (library or not hasattr(value, "__dict__"))
 
@@ -225,11 +232,13 @@ def is_function(value: Any) -> bool:
 LONGEST_UNROLLED = 8
 
 
-def signature_kind(value: Any, name: str) -> Kind:
+def signature_kind(value: Any, name: str, around: tuple[int, ...] = ()) -> Kind:
     """The kind of an argument, containers and objects included.
 
     >>> signature_kind({"W": np.zeros((3, 3)), "b": 0.0}, "p")
     dict(W: f8[p.W.0, p.W.1], b: float)
+
+    `around`: the identities of the containers that the value is in; what refers back to one is opaque.
     """
     if value is None or isinstance(value, str | bytes | bool) or value is Ellipsis:
         return Static(value, repr(value))
@@ -237,18 +246,21 @@ def signature_kind(value: Any, name: str) -> Kind:
         return Static(
             value, f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', repr(value))}"
         )
+    if id(value) in around:
+        return Opaque(type(value))
+    inside = (*around, id(value))
     if isinstance(value, dict):
         if not all(isinstance(key, str | int) for key in value):
             return Opaque(type(value))
         return Container(
-            dict, tuple(value), tuple(signature_kind(v, f"{name}.{k}") for k, v in value.items())
+            dict, tuple(value), tuple(signature_kind(v, f"{name}.{k}", inside) for k, v in value.items())
         )
     if isinstance(value, tuple | list):
-        items = tuple(signature_kind(v, f"{name}.{i}") for i, v in enumerate(value))
+        items = tuple(signature_kind(v, f"{name}.{i}", inside) for i, v in enumerate(value))
         if isinstance(value, list) and len(value) > LONGEST_UNROLLED:
             element: Kind = UNDEFINED
             for each in value:
-                element = join(element, signature_kind(each, f"{name}.*"))
+                element = join(element, signature_kind(each, f"{name}.*", inside))
             return Sequence(element)
         keys = getattr(type(value), "_fields", None) or range(len(value))
         return Container(type(value), tuple(keys), items)
@@ -261,9 +273,7 @@ def signature_kind(value: Any, name: str) -> Kind:
         if (type(value).__module__ or "").partition(".")[0] in CLOSED:
             return Opaque(type(value))
         attributes = vars(value)
-        items = tuple(
-            Opaque(type(v)) if v is value else signature_kind(v, f"{name}.{k}") for k, v in attributes.items()
-        )
+        items = tuple(signature_kind(v, f"{name}.{k}", inside) for k, v in attributes.items())
         return Container(type(value), tuple(attributes), items)
     return kind_of(value, name)
 

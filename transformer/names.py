@@ -77,7 +77,7 @@ class Names:
                 else:
                     self._collect(s.test)
                     self._collect(s.body)
-                if s.trips is not None:
+                if s.trips is not None and self._folds.is_read(s.trips):
                     self._define(s.trips)
             elif isinstance(s, If):
                 for out, a, b in zip(s.outs, s.then.yields, s.orelse.yields, strict=True):
@@ -236,31 +236,35 @@ class Names:
         for a, b in self._merges:
             if a in self._conflicts and b in self._conflicts and (a.name == b.name or not a.name or not b.name):
                 groups.merge(a, b)
-        for a, b in self._merges:
-            if a in self._conflicts and b in self._conflicts:
-                groups.merge(a, b, only_if_same_name=False) if _related(a, b) else None
-        fixed = {p: p.name for p in function.params + function.free}
-        for p, name in fixed.items():
+        for p in function.params + function.free:
             for v in groups.members(p):
-                self._names[v] = name
-        counts: dict[str, int] = {}
+                self._names[v] = p.name
+        self._counts: dict[str, int] = {}
+        hinted: dict[Var, str] = {}
         for v in self._order:
-            if v in self._names:
+            if v in self._names or v in hinted:
                 continue
             members = groups.members(v)
-            base = next((m.name for m in members if m.name), "") or "t"
-            base = base.strip("%")
-            used = {self._names[c] for m in members for c in self._conflicts[m] if c in self._names} | self._taken
-            name = base if base not in used else ""
-            while not name or name in used:
-                counts[base] = counts.get(base, 0) + 1
-                name = f"{base}_{counts[base]}" if base != "t" else f"t{counts[base]}"
-            for m in members:
-                self._names[m] = name
+            name = next((m.name for m in members if m.name), "")
+            if name:
+                self._call(members, name, self._taken)
+            else:
+                hinted.update(dict.fromkeys(members, next((m.hint for m in members if m.hint), "") or "t"))
+        # what the user has not named stays clear of all names that the user gave
+        avoid = self._taken | set(self._names.values())
+        for v in self._order:
+            if v in hinted and v not in self._names:
+                self._call(groups.members(v), hinted[v], avoid)
 
-
-def _related(a: Var, b: Var) -> bool:
-    return False
+    def _call(self, members: list[Var], base: str, avoid: set[str]) -> None:
+        """Give a group a name that nobody has who is alive at the same time."""
+        used = {self._names[c] for m in members for c in self._conflicts[m] if c in self._names} | avoid
+        name = base
+        while name in used:
+            self._counts[base] = self._counts.get(base, 0) + 1
+            name = f"{base}_{self._counts[base]}"
+        for m in members:
+            self._names[m] = name
 
 
 class _Groups:
@@ -273,7 +277,7 @@ class _Groups:
     def members(self, v: Var) -> list[Var]:
         return self._group.get(v, [v])
 
-    def merge(self, a: Var, b: Var, only_if_same_name: bool = True) -> None:
+    def merge(self, a: Var, b: Var) -> None:
         one, two = self.members(a), self.members(b)
         if one is two:
             return

@@ -288,7 +288,7 @@ class _Keeper:
     def _stack(self, v: Var, home: Block) -> Var:
         if v not in self.stacks:
             block, loop = self.loops_of[id(home)]
-            stack = Var(f"{v.name or 'value'}_saved", Opaque(list))
+            stack = Var(f"{v.name or v.hint or 'value'}_saved", Opaque(list))
             self.before.setdefault(id(loop), []).append(Let((stack,), VALUE, (Lst(()),), (), "", None))
             self.stacks[v] = stack
             self.home[stack] = block

@@ -27,6 +27,7 @@ from .lowering.lower import Lowered, lower
 from .lowering.values import DictValue, ListValue, ObjectValue
 from .needed import Sweeps, keep
 from .optimise import optimise
+from .optimise.dead import eliminate_dead
 from .private import privatise
 from .source import Source
 from .tangent import Tangent, dot_name
@@ -72,7 +73,7 @@ def generate(function: Any, request: Request) -> Generated:
     """
     lowered = lower(function, dict(request.kinds), dict(request.spread))
     value, aux = _split_aux(lowered, request)
-    private = privatise(lowered.function)
+    private = privatise(eliminate_dead(lowered.function))
     leaves = {name: _leaves(lowered.parameters[name]) for name in request.wrt}
     if request.mode == "tangent":
         return _module(lowered, [_tangent(lowered, private, leaves, request)], request)
@@ -254,6 +255,9 @@ def _module(lowered: Lowered, functions: list[Function], request: Request) -> Ge
     texts = [emit(f, module) for f in functions]
     texts = [*_instances(lowered, module), *texts]
     helpers = render_helpers(module.helpers)
+    if any(f.name in helpers.names for f in functions):  # `power` has a `power_adjoint`, and so has the table
+        renamed = [replace(f, name=f"{f.name}_") if f.name in helpers.names else f for f in functions]
+        return _module(lowered, renamed, request)
     imports = sorted(dict.fromkeys([*module.imports, *helpers.imports]))
     parts = ["\n".join(imports), helpers.text, *texts]
     text = "\n\n\n".join(p.strip("\n") for p in parts if p.strip()) + "\n"

@@ -8,7 +8,7 @@ function can get at by name is; and `holds()`, a quick look whether the names st
     reach.holds()     # False once `square` is another function
 
 The names are over-estimated: every global that a function loads, in any branch; every attribute that it could
-mean of a module or class. Functions of the standard library and of NumPy and SciPy are taken as they are.
+mean of a module or class. Functions of the standard library and of installed packages are taken as they are.
 Data are described by their kinds; constants by their values.
 """
 
@@ -20,8 +20,10 @@ import hashlib
 import sys
 import types
 from collections.abc import Callable, Iterator
+from pathlib import PurePath
 from typing import Any
 
+from .kinds import is_function
 from .signature import key_of, spelled
 from .source import Source
 
@@ -105,7 +107,7 @@ class Reach:
 
     def _value(self, name: str, value: Any, attributes: tuple[str, ...], owner: str = "") -> None:
         """Something that a name means; `attributes` are those that may be asked of it."""
-        if isinstance(value, types.ModuleType | type) or (callable(value) and not hasattr(value, "dtype")):
+        if isinstance(value, types.ModuleType) or is_function(value):
             if owner:
                 self._watch(owner, value)
             self._lines.append(f"{name}: {_title(value)}")
@@ -207,8 +209,13 @@ def _functions_of(member: Any) -> list[types.FunctionType]:
     return [f for f in found if isinstance(f, types.FunctionType)]
 
 
+@functools.cache
 def _is_the_users(module: str | None) -> bool:
-    return (module or "").partition(".")[0] not in _KNOWN
+    """Whether a module is somebody's own, and not the standard library's or installed."""
+    if (module or "").partition(".")[0] in _KNOWN:
+        return False
+    file = getattr(sys.modules.get(module or ""), "__file__", None) or ""
+    return not {"site-packages", "dist-packages"}.intersection(PurePath(file).parts)
 
 
 @functools.lru_cache(maxsize=1024)

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from .errors import AdjoinError, Code
-from .kinds import CLOSED, LONGEST_UNROLLED
+from .kinds import CLOSED, LONGEST_UNROLLED, is_function
 from .source import Source
 
 __all__ = ["Binding", "bind", "key_of", "parameters_of", "spelled"]
@@ -33,16 +33,19 @@ NUMBERS = frozenset({float, int, complex, *(np.dtype(code).type for code in "?bB
 
 def key_of(value: Any) -> Hashable:
     """The part of a signature that one argument stands for."""
+    return _key(value, ())
+
+
+def _key(value: Any, around: tuple[int, ...]) -> Hashable:
+    """`around`: the identities of the containers that the value is in, which it may refer back to."""
     type_ = type(value)
     if type_ is np.ndarray:
         shape = value.shape
         return value.dtype, tuple([n == 1 for n in shape]) if 1 in shape else len(shape)
     if type_ in NUMBERS:
         return type_  # type: ignore[return-value, unused-ignore]
-    return _key_of_other(value, type_)
-
-
-def _key_of_other(value: Any, type_: type) -> Hashable:
+    if type_ is dict or type_ is list or type_ is tuple:
+        return _key_of_container(value, type_, around)
     if value is None or value is Ellipsis or isinstance(value, str | bytes | bool):
         return type_, value
     if isinstance(value, np.matrix | np.ma.MaskedArray):
@@ -52,20 +55,26 @@ def _key_of_other(value: Any, type_: type) -> Hashable:
             rewrite="pass np.asarray(...) of it",
         )
     if hasattr(value, "dtype") and hasattr(value, "shape"):
-        return type_, str(value.dtype), tuple(n == 1 for n in value.shape)
-    if callable(value):
+        return type_, str(value.dtype), tuple([n == 1 for n in value.shape])
+    if is_function(value):
         return type_, _Called(value)
+    return _key_of_container(value, type_, around)
+
+
+def _key_of_container(value: Any, type_: type, around: tuple[int, ...]) -> Hashable:
+    if id(value) in around:
+        return type_, "around"
+    around = (*around, id(value))
     if isinstance(value, dict):
-        return type_, tuple(value), tuple(map(key_of, value.values()))
+        return type_, tuple(value), tuple([_key(v, around) for v in value.values()])
     if isinstance(value, list) and len(value) > LONGEST_UNROLLED:
-        return type_, "many", tuple(dict.fromkeys(map(key_of, value)))
+        return type_, "many", tuple(dict.fromkeys([_key(v, around) for v in value]))
     if isinstance(value, tuple | list):
-        return type_, tuple(map(key_of, value))
+        return type_, tuple([_key(v, around) for v in value])
     if hasattr(value, "__dict__") and type_.__module__.partition(".")[0] not in CLOSED:
         attributes = vars(value)
-        parts = (type(v) if v is value else key_of(v) for v in attributes.values())
-        return type_, tuple(attributes), tuple(parts)
-    return type_
+        return type_, tuple(attributes), tuple([_key(v, around) for v in attributes.values()])
+    return type_  # type: ignore[return-value, unused-ignore]
 
 
 class _Called:

@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from .kinds import is_function
+
 __all__ = [
     "Apart",
     "conform",
@@ -229,5 +231,5 @@ def _arrays(value: Any) -> Iterator[Any]:
     for leaf in leaves(value):
         if isinstance(leaf, np.ndarray):
             yield leaf
-        elif hasattr(leaf, "__dict__") and not callable(leaf):
+        elif hasattr(leaf, "__dict__") and not is_function(leaf):
             yield from (each for part in vars(leaf).values() if part is not leaf for each in _arrays(part))

@@ -5,7 +5,7 @@ of the operand.
 
     @linear(np.fft.fft, holomorphic=False)
     def fft(g, out, a, n=None, axis=-1, norm=None):
-        return fitted(np.fft.ifft(g, None, axis, mirrored(norm)), a)
+        return fft_adjoint(g, a, n, axis, norm)
 
 These are the Hermitian adjoints themselves, so nothing is conjugated around them.
 """
@@ -18,8 +18,10 @@ import numpy as np
 
 from ..rule import linear
 from ..support_signal import (
-    fft_axes,
-    fitted,
+    fft_adjoint,
+    fftn_adjoint,
+    ifft_adjoint,
+    ifftn_adjoint,
     irfft_adjoint,
     irfftn_adjoint,
     mirrored,
@@ -48,32 +50,32 @@ _SEVERAL = [
 
 @linear(np.fft.fft, holomorphic=False, samples=_ONE)
 def fft(g: Any, out: Any, a: Any, n: Any = None, axis: int = -1, norm: Any = None) -> Any:
-    return fitted(np.fft.ifft(g, None, axis, mirrored(norm)), a)
+    return fft_adjoint(g, a, n, axis, norm)
 
 
 @linear(np.fft.ifft, holomorphic=False, samples=_ONE)
 def ifft(g: Any, out: Any, a: Any, n: Any = None, axis: int = -1, norm: Any = None) -> Any:
-    return fitted(np.fft.fft(g, None, axis, mirrored(norm)), a)
+    return ifft_adjoint(g, a, n, axis, norm)
 
 
 @linear(np.fft.fftn, holomorphic=False, samples=_SEVERAL)
 def fftn(g: Any, out: Any, a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
-    return fitted(np.fft.ifftn(g, None, fft_axes(a, s, axes), mirrored(norm)), a)
+    return fftn_adjoint(g, a, s, axes, norm)
 
 
 @linear(np.fft.ifftn, holomorphic=False, samples=_SEVERAL)
 def ifftn(g: Any, out: Any, a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
-    return fitted(np.fft.fftn(g, None, fft_axes(a, s, axes), mirrored(norm)), a)
+    return ifftn_adjoint(g, a, s, axes, norm)
 
 
 @linear(np.fft.fft2, holomorphic=False, samples=_SEVERAL)
 def fft2(g: Any, out: Any, a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None) -> Any:
-    return fitted(np.fft.ifftn(g, None, fft_axes(a, s, axes), mirrored(norm)), a)
+    return fftn_adjoint(g, a, s, axes, norm)
 
 
 @linear(np.fft.ifft2, holomorphic=False, samples=_SEVERAL)
 def ifft2(g: Any, out: Any, a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None) -> Any:
-    return fitted(np.fft.fftn(g, None, fft_axes(a, s, axes), mirrored(norm)), a)
+    return ifftn_adjoint(g, a, s, axes, norm)
 
 
 # -- real and Hermitian kinds --------------------------------------------------------------------------

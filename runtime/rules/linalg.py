@@ -67,6 +67,7 @@ from ..support_linalg import (
     slogdet_tangent,
     solve_a_adjoint,
     solve_a_tangent,
+    solve_b_adjoint,
     solve_transposed,
     svd_adjoint,
     svd_tangent,
@@ -328,7 +329,7 @@ def slogdet_jvp(a_dot: Any, out: Any, a: Any) -> Any:
 )
 def solve(g: Any, out: Any, a: Any, b: Any) -> Any:
     b_bar = solve_transposed(g, a, b)
-    return solve_a_adjoint(b_bar, out, a, b), unbroadcast(b_bar, b)
+    return solve_a_adjoint(b_bar, out, a, b), solve_b_adjoint(b_bar, a, b)
 
 
 @solve.jvp

@@ -24,11 +24,11 @@ from ..support_shaping import (
     each,
     linspace_weights,
     meshgrid_adjoint,
-    negated,
     repeat_adjoint,
     reshape_adjoint,
     reshape_each,
     resize_adjoint,
+    roll_back,
     rollaxis_adjoint,
     sliding_window_view_adjoint,
     tile_adjoint,
@@ -208,7 +208,7 @@ def rot90(g: Any, out: Any, m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
     ],
 )
 def roll(g: Any, out: Any, a: Any, shift: Any, axis: Any = None) -> Any:
-    return np.roll(g, negated(shift), axis)
+    return roll_back(g, shift, axis)
 
 
 # -- copies of elements --------------------------------------------------------------------------------

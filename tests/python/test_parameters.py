@@ -122,7 +122,7 @@ def test_named_tuple():
     def f(p, x):
         return np.sum((p.w * x + p.b) ** 2)
 
-    assert_gradient(f, Affine(VECTOR, 0.3), VECTOR, argnums=(0, 1))
+    assert_gradient(f, Affine(VECTOR.copy(), 0.3), VECTOR, argnums=(0, 1))
 
 
 @dataclasses.dataclass
@@ -135,7 +135,7 @@ def test_dataclass():
     def f(model, x):
         return np.sum((model.w * x + model.b) ** 2)
 
-    assert_gradient(f, Model(VECTOR, 0.3), VECTOR, argnums=(0, 1))
+    assert_gradient(f, Model(VECTOR.copy(), 0.3), VECTOR, argnums=(0, 1))
 
 
 def test_structure_with_what_carries_no_gradient():

@@ -135,7 +135,7 @@ def differentiable_operands(s: Let) -> list[Arg]:
         return [s.args[2]]
     if s.op.form == "method" and s.op.function is None and s.effect == "write":
         return list(s.args)
-    if s.op.form in ("shape", "fstring", "assert", "raise", "delete"):
+    if s.op.form in ("shape", "fstring", "assert", "raise", "delete", "touch", "log"):
         return []
     if s.op.form == "attribute" and s.op.function is None:
         return list(s.args) if not isinstance(arg_kind(s.args[0]), Opaque) else []
@@ -198,7 +198,7 @@ def refuse_opaque(function: Function, activity: Activity, reasons: dict[int, Adj
 
 def _check(s: Let, activity: Activity, reasons: dict[int, AdjoinError]) -> None:
     function = s.op.function
-    if s.op.form in (*_MOVES, "shape", "fstring", "assert", "raise", "delete", "set", "user"):
+    if s.op.form in (*_MOVES, "touch", "log", "shape", "fstring", "assert", "raise", "delete", "set", "user"):
         return
     if s.op.form == "attribute" and function is None:
         return

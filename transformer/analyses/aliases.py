@@ -114,7 +114,7 @@ class Aliases:
             self._write(out)
             self._union(out, *s.outs)
             return
-        if form in ("assert", "raise", "fstring", "shape", "push"):
+        if form in ("assert", "raise", "fstring", "shape", "push", "touch", "log"):
             return
         if form == "set":
             self._union(*s.args)

@@ -41,6 +41,7 @@ from .expressions import (
     value,
 )
 from .instances import call_instance, is_recursive
+from .generated import carried
 from .reader import Frame, Reader
 from .values import (
     Bound,
@@ -151,6 +152,9 @@ def _call_ref(
     kwargs: dict[str, Any],
     node: cst.CSTNode | None,
 ) -> Any:
+    original = carried(callee.value)
+    if original is not None:
+        callee = Ref(original, original.__name__, "support")
     function = callee.value
     try:
         special = BUILTINS.get(function)
@@ -198,13 +202,34 @@ def operation(
     """A call that the table knows."""
     function = callee.value
     args = [_unlazy(reader, frame, a, node) for a in args]
-    operands = tuple(reader.arg(a) for a in args)
+    operands = _as_arrays(reader, function, tuple(reader.arg(a) for a in args), kwargs)
     options = _args(reader, kwargs)
     options = {k: v for k, v in options.items() if not (k == "out" and v == Const(None))}
     op = Op("call", callee.text, function, callee)
     effect = "io" if _draws(function) else ""
     result = reader.let(op, *operands, effect=effect, **options)
     return opened(reader, result) if isinstance(result, Var) else result
+
+
+#: Functions whose operands are sequences of arrays; all others make an array of a list first, as NumPy does.
+_TAKE_SEQUENCES = frozenset({"concatenate", "concat", "stack", "vstack", "row_stack", "hstack", "dstack", "column_stack", "block", "array",
+                             "asarray", "asanyarray", "ascontiguousarray", "choose", "select", "broadcast_arrays", "meshgrid",
+                             "einsum", "multi_dot", "ix_", "piecewise", "fromiter", "gradient", "lexsort", "unstack"})  # fmt: skip
+
+
+def _as_arrays(reader: Reader, function: Any, operands: tuple[Arg, ...], kwargs: dict[str, Any]) -> tuple[Arg, ...]:
+    """Lists and tuples of numbers among the differentiable operands of NumPy functions, made arrays."""
+    rule = lookup(function)
+    name = getattr(function, "__name__", "")
+    module = (getattr(function, "__module__", None) or "numpy").partition(".")[0]
+    if rule is None or rule.signature is None or name in _TAKE_SEQUENCES or module not in ("numpy", "scipy"):
+        return operands
+    names = list(rule.signature.parameters)
+    made = []
+    for i, arg in enumerate(operands):
+        wanted = i < len(names) and names[i] in rule.wrt
+        made.append(reader.call(np.asarray, arg) if wanted and isinstance(arg, Lst | Tup) and arg.items else arg)
+    return tuple(made)
 
 
 def _draws(function: Any) -> bool:
@@ -569,6 +594,8 @@ def method(
         and all(isinstance(i, Const) for i in (*x.items, *args))
     ):
         return Const(getattr(tuple(i.value for i in x.items), name)(*[a.value for a in args]))
+    if isinstance(x, Const) and isinstance(x.value, str) and name == "format" and not kwargs and all(isinstance(a, Const) for a in args):
+        return Const(x.value.format(*[a.value for a in args]))
     if isinstance(x, Const):
         consts = all(isinstance(a, Const) for a in [*args, *kwargs.values()])
         if consts and not kwargs:
@@ -678,6 +705,7 @@ def builtin(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any
 @builtin(len)
 def _len(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
     (x,) = args
+    reader.check_known(x)
     if isinstance(x, Tup) or (isinstance(x, ListValue | DictValue) and x.var is None):
         return Const(len(x.items))
     if isinstance(x, Const):
@@ -906,6 +934,13 @@ def _filter(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any
 def _slice(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
     start, stop, step = {1: [None, 0, None], 2: [0, 1, None], 3: [0, 1, 2]}[len(args)]
     return Slc(*(Const(None) if i is None else reader.arg(args[i]) for i in (start, stop, step)))
+
+
+@builtin(str)
+def _str(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    if len(args) == 1 and isinstance(args[0], Const) and not kwargs:
+        return Const(str(args[0].value))
+    return NotImplemented
 
 
 @builtin(divmod)

@@ -28,6 +28,8 @@ def widen(reader: Reader, obj: ListValue, arg: Arg) -> None:
         kind = join(kind, obj.var.kind.element)
     if kind != obj.element or obj.var.kind != SequenceKind(kind):
         obj.element = kind
+        if obj.key is not None:
+            kind = reader.memo[obj.key] = join(kind, reader.memo.get(obj.key, kind))
         obj.var.kind = SequenceKind(kind)
         reader.widened = True
 
@@ -39,7 +41,7 @@ def list_method(
     reader: Reader, frame: Frame, x: ListValue, name: str, args: list[Any], kwargs: dict[str, Any], node: cst.CSTNode | None
 ) -> Any:
     if x.origin is not None and name in _CHANGING:
-        reader.run(x)
+        return _outside_list(reader, frame, x, name, args, node)
     if x.var is None:
         return _known_list(reader, frame, x, name, args, kwargs, node)
     if name == "append":
@@ -64,6 +66,16 @@ def list_method(
         reader.do(Op("method", name), x.var, effect="write")
         return Const(None)
     reader.refuse(frame, node, Code.MUTATION, f"list.{name} is not followed here", "use append, pop or a new list")
+
+
+def _outside_list(reader: Reader, frame: Frame, x: ListValue, name: str, args: list[Any], node: cst.CSTNode | None) -> Any:
+    """A list of the surrounding code is changed for good; what is in it is then no longer known."""
+    assert x.origin is not None
+    if name not in ("append", "extend", "clear"):
+        reader.refuse(frame, node, Code.MUTATION, f"a list of the surrounding code is changed by {name}", "pass it in, return it")
+    reader.stale.add(x.origin)
+    reader.do(Op("log", name), x.origin, *map(reader.arg, args))
+    return Const(None)
 
 
 def _known_list(

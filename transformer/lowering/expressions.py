@@ -16,8 +16,8 @@ import numpy as np
 from ...runtime.rules.methods import ATTRIBUTES
 from ..errors import Code
 from ..infer import arg_kind, size_of
-from ..ir import BINARY, COMPARISONS, Arg, Const, Let, Op, Ref, Slc, Tup, Var
-from ..kinds import UNKNOWN, Array, Container, Dim, Number, Opaque, Static, Undefined
+from ..ir import BINARY, COMPARISONS, INDEX, Arg, Const, Let, Op, Ref, Slc, Tup, Var
+from ..kinds import UNDEFINED, UNKNOWN, Array, Container, Dim, Number, Opaque, Static, Undefined
 from ..kinds import Sequence as SequenceKind
 from .reader import Frame, Reader
 from .values import (
@@ -208,6 +208,8 @@ def binary(
         return special
     if isinstance(left, Ref) and isinstance(right, Ref) and op == "|":
         return Ref(left.value | right.value, f"{left.text} | {right.text}")
+    if op == "%" and isinstance(left, Const) and isinstance(left.value, str) and isinstance(right, Const):
+        return Const(left.value % right.value)
     if op == "%" and isinstance(left, Const) and isinstance(left.value, str):
         return reader.let(Op("operator", "%", BINARY["%"]), left, reader.arg(right), kind=Opaque(str))
     return reader.binary(op, reader.arg(left), reader.arg(right))
@@ -364,7 +366,9 @@ def _tuple(reader: Reader, frame: Frame, node: cst.Tuple) -> Any:
 
 @expression(cst.List)
 def _list(reader: Reader, frame: Frame, node: cst.List) -> Any:
-    return reader.new(ListValue(_elements(reader, frame, node)))
+    made = reader.new(ListValue(_elements(reader, frame, node), key=(node, *(c for c, _ in reader.calls))))
+    made.element = reader.memo.get(made.key, UNDEFINED)
+    return made
 
 
 @expression(cst.Dict)
@@ -565,6 +569,7 @@ def _index_part(reader: Reader, frame: Frame, element: cst.SubscriptElement) -> 
 
 def subscript(reader: Reader, frame: Frame, x: Any, at: Any, node: cst.CSTNode | None) -> Any:
     """`x[at]`."""
+    reader.check_known(x)
     if isinstance(x, Choice):
         return reader.branches(
             frame,
@@ -584,6 +589,8 @@ def subscript(reader: Reader, frame: Frame, x: Any, at: Any, node: cst.CSTNode |
         )
     if isinstance(x, Const) and isinstance(at, Const):
         return Const(x.value[at.value])
+    if isinstance(x, Iteration) and x.plain is not None and isinstance(at, Slc) and at.start == at.step == Const(None):
+        return _first_of(reader, x, at)
     if isinstance(x, ListValue):
         x = x.var
     if isinstance(x, Ref):
@@ -599,6 +606,14 @@ def subscript(reader: Reader, frame: Frame, x: Any, at: Any, node: cst.CSTNode |
         element = reader.index(x, reader.arg(at))
         return opened(reader, element)
     reader.refuse(frame, node, Code.UNSUPPORTED_SYNTAX, "this value cannot be indexed here", "")
+
+
+def _first_of(reader: Reader, x: Iteration, at: Slc) -> Iteration:
+    """`range(n)[:k]`."""
+    assert x.plain is not None
+    plain = reader.let(INDEX, x.plain, at, kind=Opaque(range))
+    constant = x.constant[: at.stop.value] if x.constant is not None and isinstance(at.stop, Const) else None
+    return Iteration(lambda: reader.let(Op("call", "len", len, Ref(len, "len")), plain), x.item, plain, constant)
 
 
 def opened(reader: Reader, element: Any) -> Any:

@@ -115,7 +115,7 @@ def _in_order(block: Block) -> list[Var]:
 
 def _fresh_name(reader: Reader, name: str) -> str:
     base = name if name.isidentifier() else "inner"
-    used = {i.name for i in reader.instances.values()}
+    used = {reader.root_name, *(i.name for i in reader.instances.values())}
     n, result = 1, base
     while result in used:
         n += 1

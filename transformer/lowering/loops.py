@@ -10,7 +10,7 @@ array in the first trip is read again as an array-or-int.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import libcst as cst
@@ -37,6 +37,7 @@ LONGEST_WRITTEN_OUT = 8
 
 def iteration(reader: Reader, frame: Frame, x: Any, node: cst.CSTNode | None) -> Steps | Iteration:
     """How to loop over a value."""
+    reader.check_known(x)
     if isinstance(x, Steps | Iteration):
         return x
     if isinstance(x, Tup) or (isinstance(x, ListValue) and x.var is None):
@@ -199,7 +200,8 @@ def _append(reader: Reader, frame: Frame, made: ListValue, item: Any) -> None:
 
 def comprehension(reader: Reader, frame: Frame, node: cst.ListComp | cst.GeneratorExp) -> Any:
     """`[elt for x in xs if c]` as a list that is appended to."""
-    made: ListValue = reader.new(ListValue([]))
+    made: ListValue = reader.new(ListValue([], key=(node, *(c for c, _ in reader.calls))))
+    made.element = reader.memo.get(made.key, UNDEFINED)
     _clauses(reader, frame, node.for_in, lambda: _append(reader, frame, made, value(reader, frame, node.elt)))
     return made
 
@@ -403,12 +405,8 @@ def for_loop(reader: Reader, frame: Frame, node: cst.For) -> None:
         reader.refuse(frame, node, Code.UNSUPPORTED_SYNTAX, "`async for` is not read", "write a plain loop")
     site = reader.site
     if not reader.splicing:
-        reader.site = reader.site_of(frame, node.target)
         text = f"for {frame.source.code(node.target)} in {frame.source.code(node.iter)}:"
-        place = frame.source.where(node)
-        from ..ir import Site
-
-        reader.site = site = Site(place.file, place.line, place.column, place.end_line, place.end_column, text)
+        reader.site = site = replace(reader.site_of(frame, node, statement=True), text=text)
     steps = iteration(reader, frame, value(reader, frame, node.iter), node.iter)
     suite = flatten(node.body)
 
@@ -674,6 +672,9 @@ class Loop:
                     tuple(params), tuple(inits), block, tuple(outs), stop is not None, trips, site,
                 )  # fmt: skip
             )
+        for p, init, out in zip(params, inits, outs, strict=True):
+            if init is UNBOUND and p.name and test is None:
+                reader.maybe_unbound.add(out)
         ended = [(key, _swap(start, replaced, reader), init) for key, start, init in slots]
         for key, end, _ in ended:
             if key[0] == "name":

@@ -59,6 +59,7 @@ def lower_source(source: Source, kinds: dict[str, Kind], spread: dict[str, int])
         params.append(var)
         opened[name] = reader.open(var, kind, name)
     _bind_parameters(reader, frame, source, opened, spread)
+    reader.root_name = source.function.__name__
     reader.calls.append((source.function, reader.nested))
     reader.site = None
     result = read_body(reader, frame, source.node)

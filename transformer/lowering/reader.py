@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import builtins
 import inspect
+import sys
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ import libcst as cst
 import numpy as np
 
 from ..builder import Builder
+from ..comments import notes_at
 from ..errors import AdjoinError, Code, Where
 from ..infer import arg_kind
 from ..ir import RAISE, UNBOUND, Arg, Block, Const, Dct, If, Lst, Op, Ref, Site, Slc, Star, Statement, Tup, Var
@@ -89,6 +91,10 @@ class Reader(Builder):
         self.guards: dict[Path, str] = {}  # constants read from the user's globals, with what they were
         self.sources: list[Source] = []
         self.calls: list[tuple[Any, int]] = []  # functions being read, outermost first, with the blocks around
+        self.stale: set[Var] = set()  # lists of the surrounding code that have been changed
+        self.root_name = ""
+        self.memo: dict[Any, Kind] = {}  # kinds of the elements of a list, by where in the source it is made
+        self.maybe_unbound: set[Var] = set()  # names that some path does not bind
         self.instances: dict[Any, Any] = {}  # functions of the module that recursion has made
         self.widened = False  # the elements of a running list turned out to be of a wider kind
         self.reasons: dict[int, AdjoinError] = {}  # why a call was left as it is, by the id of its statement
@@ -101,8 +107,12 @@ class Reader(Builder):
         if self.splicing:
             return self.site
         where = frame.source.where(node)
-        text = frame.source.code(node) if statement else (self.site.text if self.site else "")
-        return Site(where.file, where.line, where.column, where.end_line, where.end_column, text)
+        text, notes = (self.site.text, self.site.notes) if self.site else ("", None)
+        if statement:
+            text, first = frame.source.code(node), where.line - frame.source.line
+            last = first if isinstance(node, cst.BaseCompoundStatement) else where.end_line - frame.source.line
+            notes = notes_at(frame.source.lines, first, last)
+        return Site(where.file, where.line, where.column, where.end_line, where.end_column, text, notes)
 
     def refuse(
         self, frame: Frame, node: cst.CSTNode | None, code: Code, reason: str, rewrite: str = ""
@@ -127,8 +137,19 @@ class Reader(Builder):
             container, cells, var = self.journal.pop()
             container.restore(cells, var)
 
+    def check_known(self, x: Any) -> None:
+        """Refuse to read a list of the surrounding code that has been changed here."""
+        if isinstance(x, ListValue) and x.origin in self.stale:
+            raise AdjoinError(
+                Code.MUTATION,
+                "a list of the surrounding code is changed here, and then read",
+                where=Where.of(self.site) if self.site else None,
+                rewrite="keep what you need in a list of this function",
+            )
+
     def run(self, container: ListValue, name: str = "") -> Var:
         """Make a known list an object of the running program."""
+        self.check_known(container)
         if container.var is None:
             items = [self.arg(item) for item in container.items]
             for item in items:
@@ -148,6 +169,7 @@ class Reader(Builder):
             return Slc(self.arg(value.start), self.arg(value.stop), self.arg(value.step))
         if isinstance(value, Star):
             return Star(self.arg(value.value))
+        self.check_known(value)
         if isinstance(value, ListValue):
             return value.var if value.var is not None else Lst(tuple(self.arg(v) for v in value.items))
         if isinstance(value, DictValue):
@@ -261,6 +283,9 @@ class Reader(Builder):
                 value = at.env[name]
                 if value is UNBOUND:
                     break
+                if isinstance(value, Var) and value in self.maybe_unbound:
+                    self.maybe_unbound.discard(value)
+                    self.do(Op("touch", name), value)
                 return value
             if any(name in names for names in at.assigned):
                 raise Carried(name)  # bound by an earlier trip of a loop, if at all
@@ -399,6 +424,12 @@ def _without_dead(names: dict[str, Any], ends: list[Any]) -> list[Any]:
     return result
 
 
+def _local_names_of(reader: Reader) -> set[str]:
+    """Local names of the innermost user's function being read."""
+    called = reader.calls[-1][0] if reader.calls else None
+    return set(called.__code__.co_varnames) if hasattr(called, "__code__") else set()
+
+
 def _local_names(frame: Frame) -> set[str]:
     return set(frame.function.__code__.co_varnames) if frame.function is not None else set()
 
@@ -452,6 +483,8 @@ class Merge:
             and self.condition.kind == BOOL
         ):
             return self.condition
+        if (one is UNBOUND) != (two is UNBOUND) and name in _local_names_of(self.reader):
+            self.reader.maybe_unbound.add(out)
         self.outs.append(out)
         self.yields[0].append(one)
         self.yields[1].append(two)
@@ -497,6 +530,9 @@ def _import_of(obj: Any, text: str) -> str:
     name = getattr(obj, "__name__", "")
     if module is None and getattr(np, name, None) is obj:
         module = np
+    public = _public_home(module.__name__ if module else "scipy.special")  # SciPy's ufuncs do not know theirs
+    if getattr(public, name, None) is obj:
+        module = public
     if (
         module is None
         or module.__name__ in ("builtins", "__main__")
@@ -509,6 +545,13 @@ def _import_of(obj: Any, text: str) -> str:
     if getattr(np, name, None) is obj:
         module = np
     return f"from {module.__name__} import {name}" + (f" as {text}" if text != name else "")
+
+
+def _public_home(path: str) -> types.ModuleType | None:
+    """The package around a private module: `scipy.special` for `scipy.special._basic`."""
+    parts = path.split(".")
+    private = next((i for i, part in enumerate(parts) if part.startswith("_")), len(parts))
+    return sys.modules.get(".".join(parts[:private]))
 
 
 def known(values: Sequence[Any]) -> bool:

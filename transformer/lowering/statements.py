@@ -411,11 +411,10 @@ def _unpack(reader: Reader, frame: Frame, target: Any, result: Any) -> None:
 
     elements = list(target.elements)
     stars = [i for i, e in enumerate(elements) if isinstance(e, cst.StarredElement)]
-    if (
-        isinstance(result, Var)
-        and isinstance(result.kind, Array | Unknown | SequenceKind | Opaque)
-        and not stars
-    ):
+    if stars and not isinstance(result, Tup) and not (isinstance(result, ListValue) and result.var is None):
+        _unpack_starred(reader, frame, elements, stars[0], result, target)
+        return
+    if isinstance(result, Var) and isinstance(result.kind, Array | Unknown | SequenceKind | Opaque):
         items = [subscript(reader, frame, result, Const(i), target) for i in range(len(elements))]
     else:
         items = spread(reader, frame, result, target)
@@ -433,6 +432,22 @@ def _unpack(reader: Reader, frame: Frame, target: Any, result: Any) -> None:
         )
     for element, item in zip(elements, items, strict=True):
         assign(reader, frame, element.value, item)
+
+
+def _unpack_starred(reader: Reader, frame: Frame, elements: list[Any], at: int, result: Any, target: Any) -> None:
+    """`a, *rest, z = x` of something whose length is not known."""
+    from .expressions import subscript
+    from .loops import listed
+
+    after = len(elements) - at - 1
+    if not isinstance(result, Var | ListValue):
+        result = listed(reader, result, frame, target)
+    for i, element in enumerate(elements[:at]):
+        assign(reader, frame, element.value, subscript(reader, frame, result, Const(i), target))
+    middle = subscript(reader, frame, result, Slc(Const(at), Const(-after if after else None), Const(None)), target)
+    assign(reader, frame, elements[at].value, listed(reader, middle, frame, target))
+    for i, element in enumerate(elements[at + 1 :]):
+        assign(reader, frame, element.value, subscript(reader, frame, result, Const(i - after), target))
 
 
 def store(reader: Reader, frame: Frame, obj: Any, at: Any, result: Any, node: cst.CSTNode) -> None:

@@ -15,8 +15,8 @@ import numpy as np
 from ..infer import arg_kind
 from ..ir import BINARY_OPS, UNARY_OPS, Block, Const, Function, Let, Op, Statement, Var, operands, rebuild, variables, walk
 from ..ir import blocks as inner_blocks
-from ..kinds import Array, Number, is_real
-from .memory import Memory, same_dims
+from ..kinds import Array, Number, dtype_of, is_real
+from .memory import Memory
 
 
 def accumulate(function: Function) -> Function:
@@ -76,7 +76,7 @@ class _Accumulate:
             if not isinstance(g, Const) and not is_real(kind) or s.op.text == "-":
                 return None
             return replace(zeros, op=_like(zeros.op, "full_like", np.full_like), args=(zeros.args[0], g), site=s.site)
-        if not (isinstance(g, Var) and same_dims(kind, z.kind) and self.memory.same_dtype(kind, z.kind)):
+        if not (isinstance(g, Var) and self.memory.same_shape(g, z) and self.memory.same_dtype(kind, z.kind)):
             return None
         if s.op.text == "-":
             return Let((z,), UNARY_OPS["-"], (g,), (), "", s.site)
@@ -93,7 +93,7 @@ class _Accumulate:
         if second.op.text not in "+-" or second.args[1] != Const(Ellipsis) or second.args[0] is not first.out:
             return None
         g, h = first.args[0], second.args[2]
-        if not isinstance(h, Var) or h is first.out or not same_dims(arg_kind(g), h.kind) or arg_kind(g) != h.kind:
+        if not isinstance(h, Var) or h is first.out or not self.memory.same_shape(g, h) or dtype_of(arg_kind(g)) != dtype_of(h.kind):
             return None
         return replace(first, op=BINARY_OPS[second.op.text], args=(g, h))
 

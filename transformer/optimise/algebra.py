@@ -22,7 +22,7 @@ from ...runtime import support
 from ..infer import arg_kind, infer
 from ..ir import BINARY_OPS, INDEX, NONE, UNARY_OPS, Arg, Const, Function, Let, Op, Slc, Statement, Tup, Var
 from ..kinds import Array, Kind, Number, dims_of, is_integer, is_real
-from .memory import Memory, Place, is_certain, same_dims
+from .memory import Memory, Place
 from .rewrite import Rewriter
 
 _ARITHMETIC = frozenset({"+", "-", "*", "/"})
@@ -61,6 +61,7 @@ class _Algebra(Rewriter):
 
     def _note(self, s: Let) -> None:
         self.made[s.out] = s
+        self.memory.made.setdefault(s.out, s)
         self.at[s.out] = self.here
         self.memory.place.setdefault(s.out, self.here)
 
@@ -144,7 +145,7 @@ class _Algebra(Rewriter):
             kept = y
         else:
             return None
-        return kept if self._fits(arg_kind(kept), s.out.kind) and is_real(arg_kind(kept)) else None
+        return kept if self._fits(kept, s.out) and is_real(arg_kind(kept)) else None
 
     def _constants(self, s: Let) -> Arg | None:
         x, y = s.args
@@ -202,7 +203,7 @@ class _Algebra(Rewriter):
             kind = infer(s.op.function, args, {})
             if isinstance(kind, tuple):
                 continue
-            if self._fits(kind, s.out.kind):
+            if self._fits(self._imagined(s, args, kind), s.out):
                 return replace(s, args=args)
             if isinstance(other, Number) and isinstance(s.out.kind, Array):
                 self._spread_again(s, s.op, args)
@@ -222,13 +223,19 @@ class _Algebra(Rewriter):
                     self.before.append(simpler)
                     self._note(simpler)
 
-    def _fits(self, kind: Kind, old: Kind) -> bool:
-        """A value of `kind` can take the place of one of the kind `old`."""
-        if not self.memory.same_dtype(kind, old):
+    def _imagined(self, s: Let, args: tuple[Arg, ...], kind: Kind) -> Var:
+        """What a statement would give with other operands."""
+        out = Var("", kind)
+        self.memory.made[out] = replace(s, outs=(out,), args=args)
+        return out
+
+    def _fits(self, new: Arg, old: Var) -> bool:
+        """Whether a value can take the place of another."""
+        if not self.memory.same_dtype(arg_kind(new), old.kind):
             return False
-        if isinstance(old, Number):
-            return isinstance(kind, Number)
-        return isinstance(kind, Array) and same_dims(kind, old)
+        if isinstance(old.kind, Number):
+            return isinstance(arg_kind(new), Number)
+        return isinstance(arg_kind(new), Array) and self.memory.same_shape(new, old)
 
     def _make(self, op: Op, args: tuple[Arg, ...], s: Let) -> Arg:
         kind = infer(op.function, args, {})
@@ -254,7 +261,7 @@ class _Algebra(Rewriter):
         if function in (support.real_if_real, support.unbroadcast):
             g, x = s.args
             same = isinstance(g, Var) and self.memory.same_dtype(arg_kind(g), arg_kind(x))
-            if same and (function is support.real_if_real or same_dims(arg_kind(g), arg_kind(x))):
+            if same and (function is support.real_if_real or self.memory.same_shape(g, x)):
                 return g
         if function is np.outer and len(s.args) == 2 and all(_is_vector(arg_kind(a)) for a in s.args):
             column = self._make(INDEX, (s.args[0], Tup((_ALL, NONE))), s)
@@ -265,7 +272,7 @@ class _Algebra(Rewriter):
         g, kind = s.args[0], arg_kind(s.args[0])
         if isinstance(kind, Number | Array):
             self.spread[s.out] = self.spread.get(g, g) if isinstance(g, Var) else g
-            if isinstance(kind, Array) and self._fits(kind, s.out.kind) and all(map(is_certain, kind.dims or ())):
+            if isinstance(kind, Array) and self._fits(g, s.out):
                 return g
         return None
 

@@ -83,16 +83,16 @@ def _loop(s: For | While, live: set[Var]) -> tuple[Statement, set[Var]] | None:
         keep |= more
     outs = tuple(s.outs[i] for i in chosen)
     inits = tuple(s.inits[i] for i in chosen)
-    trips = s.trips if s.trips in live else None
-    if isinstance(s, For) and not outs and trips is None and not _substance(body) and not s.stops:
+    counted = s.trips in live
+    if isinstance(s, For) and not outs and not counted and not _substance(body) and not s.stops:
         return None
     reads = (inside | _read(inits)) - set(params) - set(outs)
     if isinstance(s, For):
         reads |= _read([s.iterable])
         reads.discard(s.index)
-        return replace(s, params=params, inits=inits, outs=outs, body=body, trips=trips), reads
+        return replace(s, params=params, inits=inits, outs=outs, body=body), reads
     assert test is not None
-    return replace(s, params=params, inits=inits, outs=outs, body=body, test=test, trips=trips), reads
+    return replace(s, params=params, inits=inits, outs=outs, body=body, test=test), reads
 
 
 def _try(s: Try, live: set[Var]) -> tuple[Statement, set[Var]] | None:

@@ -1,6 +1,6 @@
 """Iteration: a loop over the positions of an array that only reads its elements goes over the elements.
 
-In: a function. Out: the function with such loops.
+In: a function. Out: the function with such loops; and those that only count do not count backwards.
 
     for i in range(len(xs)):               for x in xs:
         x = xs[i]                  ->          h = np.tanh(W @ h + x)
@@ -29,7 +29,7 @@ class _Iterate:
 
     def _statement(self, s: Statement) -> Statement:
         if isinstance(s, For):
-            s = self._loop(s)
+            s = self._any_order(self._loop(s))
         return rebuild(s, self.block)
 
     def _loop(self, s: For) -> For:
@@ -42,6 +42,14 @@ class _Iterate:
             return s
         body = tuple(t for t in s.body.body if t is not read)
         return replace(s, index=read.out, iterable=array, body=replace(s.body, body=body))
+
+    def _any_order(self, s: For) -> For:
+        """A loop that counts down, but does not look at the number, may as well count up."""
+        made = self._made(s.iterable)
+        if made is None or made.op.function is not reversed or self.memory.readers.get(s.index):
+            return s
+        inner = self._made(made.args[0])
+        return replace(s, iterable=made.args[0]) if inner is not None and inner.op.function is range else s
 
     def _array_of(self, s: For) -> Var | None:
         """xs, of a loop over range(len(xs)) that nothing writes to."""

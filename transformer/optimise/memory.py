@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..analyses.aliases import Aliases, immutable
-from ..ir import Arg, Block, For, Function, Let, Op, Statement, Try, Var, While, With, blocks, bound, operands, variables
+from ..infer import arg_kind
+from ..ir import Arg, Block, For, Function, Let, Statement, Try, Tup, Var, While, With, blocks, bound, operands, variables
 from ..kinds import Array, Dim, Kind, Number, Size, Unknown, dims_of, dtype_of
 
 #: Precisions in which a Python float and a float64 lead to different results.
@@ -46,6 +47,7 @@ class Memory(Aliases):
         self.where: dict[int, Place] = {}
         self.made: dict[Var, Let] = {}
         self.readers: dict[Var, list[Reader]] = {}
+        self._keys: dict[Var, object] = {}
         self._writes: dict[int, list[tuple[int, frozenset[Var]]]] = {}
         self._outside = {self.of(v) for v in (*function.params, *function.free) if not immutable(v.kind)}
         self._top = id(function.body)
@@ -147,6 +149,55 @@ class Memory(Aliases):
     def reads_of(self, v: Var) -> int:
         return len(self.readers.get(v, ()))
 
+    # -- shapes ------------------------------------------------------------------------------------
+
+    def shape_key(self, arg: Arg) -> object:
+        """Values with equal keys have one shape; None where nothing is known.
+
+        The key is the dimensions where these are certain, else the value that the shape comes from.
+        """
+        kind = arg_kind(arg)
+        if isinstance(kind, Number):
+            return ()
+        if not isinstance(kind, Array) or not isinstance(arg, Var):
+            return None
+        if kind.dims is not None and all(map(is_certain, kind.dims)):
+            return kind.dims
+        if arg not in self._keys:
+            made = self.made.get(arg)
+            self._keys[arg] = arg if made is None else self._key_of(made)
+        return self._keys[arg]
+
+    def _key_of(self, s: Let) -> object:
+        if is_computation(s) and _is_elementwise(s):
+            keys = {self.shape_key(a) for a in s.args} - {()}
+            return keys.pop() if len(keys) == 1 and None not in keys else s.out
+        if s.op.function in (np.zeros_like, np.copy) and s.args and not s.kwargs:
+            return self.shape_key(s.args[0]) or s.out
+        if s.op.function is np.broadcast_to and len(s.args) == 2:
+            shaped = self._shaped_like(s.args[1])
+            return s.out if shaped is None else self.shape_key(shaped) or s.out
+        return s.out
+
+    def _shaped_like(self, shape: Arg) -> Arg | None:
+        """x, where the operand is x.shape or (x.shape[0], x.shape[1], ...)."""
+        if isinstance(shape, Var):
+            made = self.made.get(shape)
+            return made.args[0] if made is not None and made.op.form == "attribute" and made.op.text == "shape" else None
+        if not isinstance(shape, Tup) or not shape.items:
+            return None
+        parts = [self.made.get(item) if isinstance(item, Var) else None for item in shape.items]
+        x = parts[0].args[0] if parts[0] is not None and parts[0].args else None
+        if not isinstance(x, Var) or len(dims_of(x.kind) or ()) != len(parts):
+            return None
+        same = all(p is not None and p.op.form == "shape" and p.op.text == str(i) and p.args[0] is x for i, p in enumerate(parts))
+        return x if same else None
+
+    def same_shape(self, a: Arg, b: Arg) -> bool:
+        """Whether two values certainly have one shape."""
+        key = self.shape_key(a)
+        return key is not None and key == self.shape_key(b)
+
     # -- dtypes ------------------------------------------------------------------------------------
 
     def _kinds(self, function: Function) -> Iterator[Kind]:
@@ -211,14 +262,10 @@ def is_certain(size: Size) -> bool:
     return isinstance(size, int) or (isinstance(size, Dim) and "*" not in size.root and "|" not in size.root)
 
 
-def same_dims(a: Kind, b: Kind) -> bool:
-    """Whether two values certainly have one shape."""
-    x, y = dims_of(a), dims_of(b)
-    return x is not None and x == y and all(map(is_certain, x))
+def _is_elementwise(s: Let) -> bool:
+    if s.op.form == "operator":
+        return s.op.text != "@"
+    return s.op.form == "call" and isinstance(s.op.function, np.ufunc) and s.op.function.signature is None and not s.kwargs
 
 
-def made_by(s: Let, form: str, text: str = "") -> bool:
-    return s.op.form == form and s.op.text == text
-
-
-__all__ = ["Memory", "Op", "Place", "Reader", "is_certain", "is_computation", "made_by", "same_dims"]
+__all__ = ["Memory", "Place", "Reader", "is_certain", "is_computation"]

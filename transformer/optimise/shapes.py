@@ -14,8 +14,8 @@ from dataclasses import replace
 import numpy as np
 
 from ..ir import Arg, Block, Function, Let, Statement, Var
-from ..kinds import Array, Kind, dims_of
-from .memory import Memory, is_certain
+from ..kinds import Array
+from .memory import Memory
 from .rewrite import Rewriter
 
 _LIKE = frozenset({np.zeros_like, np.ones_like, np.empty_like, np.full_like})
@@ -29,13 +29,12 @@ class _Shapes(Rewriter):
     def __init__(self, function: Function) -> None:
         super().__init__()
         self.oldest: dict[object, Var] = {}
-        self.readers = Memory(function).readers
+        self.memory = Memory(function)
         for v in (*function.params, *function.free):
             self._know(v)
 
     def _know(self, v: Var) -> None:
-        key = _shape_of(v.kind)
-        if key is not None:
+        if isinstance(v.kind, Array) and v.kind.dims and (key := self.memory.shape_key(v)) is not None:
             self.oldest.setdefault(key, v)
 
     def block(self, block: Block) -> Block:
@@ -55,21 +54,17 @@ class _Shapes(Rewriter):
         return [new]
 
     def _only_for_shape(self, x: Var) -> bool:
-        return all(isinstance(r.statement, Let) and _asks_for_shape(r.statement) for r in self.readers.get(x, ()))
+        return all(isinstance(r.statement, Let) and _asks_for_shape(r.statement) for r in self.memory.readers.get(x, ()))
 
     def _older(self, x: Arg, s: Let) -> Arg:
         """The oldest value of the shape of an unnamed one, and of its dtype where that is taken over."""
-        if not isinstance(x, Var) or (x.name and not self._only_for_shape(x)):
+        if not isinstance(x, Var) or x not in self.memory.made or (x.name and not self._only_for_shape(x)):
             return x
-        found = self.oldest.get(_shape_of(x.kind), x)
+        key = self.memory.shape_key(x)
+        found = self.oldest.get(key, x) if not isinstance(key, Var) else key
         if s.op.function in _LIKE and not (isinstance(found.kind, Array) and isinstance(x.kind, Array) and found.kind.dtype == x.kind.dtype):
             return x
         return found
-
-
-def _shape_of(kind: Kind) -> object:
-    dims = dims_of(kind) if isinstance(kind, Array) else None
-    return dims if dims and all(map(is_certain, dims)) else None
 
 
 def _asks_for_shape(s: Let) -> bool:

@@ -1,0 +1,257 @@
+"""Jacobians and Hessians, by rows (adjoints) or by columns (tangents); gradients element by element.
+
+In: a function. Out: an object that is called with the function's arguments and can be looked into: `.source`.
+
+    jacrev(f)(x)              # one adjoint per element of the result
+    jacfwd(f)(x)              # one tangent per element of the argument
+    jacobian(f)(x)            # whichever is less work
+    hessian(f)(x)             # tangents of the gradient
+    elementwise_grad(f)(x)    # f'(x), element by element
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .errors import AdjoinError, Code
+from .gradient import Argnums, Gradient, Saved, gradient_of
+from .structures import leaves, mapped, number_like, with_leaves
+
+__all__ = ["ElementwiseGradient", "Jacobian", "elementwise_grad", "hessian", "jacfwd", "jacobian", "jacrev"]
+
+
+class Jacobian:
+    """The Jacobian of a function, as `jacobian`, `jacfwd`, `jacrev` and `hessian` return it.
+
+    Attributes:
+        primal: the function itself.
+        source: the generated module of the last call, as text.
+    """
+
+    def __init__(self, function: Callable[..., Any], argnums: Argnums, by: str) -> None:
+        self.primal = function
+        self.__doc__ = getattr(function, "__doc__", None)
+        self.__name__ = getattr(function, "__name__", type(function).__name__)
+        self._gradient = gradient_of(function, argnums=argnums)
+        self._by = by
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._by == "rows":
+            return _by_rows(self._gradient, args, kwargs)
+        return _by_columns(self._gradient, args, kwargs, may_change=self._by == "either")
+
+    @property
+    def source(self) -> str:
+        if self._gradient._last is not None:
+            return self._gradient._last.text
+        return self._gradient._without_arguments("split" if self._by == "rows" else "tangent").text
+
+    def source_for(self, *args: Any, **kwargs: Any) -> str:
+        """The module for these arguments, as text; nothing of it is run."""
+        return self._gradient._find("split" if self._by == "rows" else "tangent", args, kwargs)[0].text
+
+    def __repr__(self) -> str:
+        return f"<Jacobian of {self.__name__}>"
+
+
+def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Jacobian:
+    """The Jacobian of a function, by rows or by columns, whichever are fewer.
+
+    Args:
+        f: a function whose result is a number or an array, or a structure of them.
+        argnums: a position, or a tuple of positions.
+
+    Returns:
+        A function of the arguments of `f`. Its result has the structure of the result of `f`; in it, the
+        structure of the argument (for a tuple of positions, a tuple of these); in it, arrays of the shape
+        ``result.shape + argument.shape``, in the dtype of the argument.
+
+    Raises:
+        AdjoinError: ADJ302 for complex arguments or results, whose Jacobian is a matter of convention.
+
+    >>> jacobian(lambda x: x * x)(np.array([1.0, 2.0]))
+    array([[2., 0.], [0., 4.]])
+    """
+    return Jacobian(f, argnums, "either")
+
+
+def jacfwd(f: Callable[..., Any], argnums: Argnums = 0) -> Jacobian:
+    """The Jacobian by columns: one tangent for each element of the arguments. As `jacobian` else.
+
+    >>> jacfwd(lambda x: np.array([x, x * x, x * x * x]))(2.0)
+    array([ 1.,  4., 12.])
+    """
+    return Jacobian(f, argnums, "columns")
+
+
+def jacrev(f: Callable[..., Any], argnums: Argnums = 0) -> Jacobian:
+    """The Jacobian by rows: one adjoint for each element of the result. As `jacobian` else.
+
+    >>> jacrev(lambda x: np.sum(x * x))(np.array([1.0, 2.0]))
+    array([2., 4.])
+    """
+    return Jacobian(f, argnums, "rows")
+
+
+def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Jacobian:
+    """The second derivatives of a function: the Jacobian of its gradient, by columns.
+
+    Args:
+        f: a function whose result is one number.
+        argnums: a position, or a tuple of positions (then, blocks of second derivatives in a tuple of tuples).
+
+    Returns:
+        A function of the arguments of `f`; its result has the shape ``argument.shape + argument.shape``.
+
+    >>> hessian(lambda x: x[0] ** 2 * x[1])(np.array([1.0, 3.0]))
+    array([[6., 2.], [2., 0.]])
+    """
+    return Jacobian(gradient_of(f, argnums=argnums), argnums, "columns")
+
+
+# -- by rows -----------------------------------------------------------------------------------------
+
+
+def _by_rows(gradient: Gradient, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    value, saved = gradient.forward(*args, **kwargs)
+    _refuse_complex([saved.values[i] for i in saved.variant.wrt], value)
+    every = list(leaves(value))
+    return with_leaves(value, [_rows(gradient, saved, every, which) for which in range(len(every))])
+
+
+def _rows(gradient: Gradient, saved: Saved, every: list[Any], which: int) -> Any:
+    """The derivatives of one leaf of the value: per leaf of the arguments, an array."""
+    leaf = np.asarray(every[which])
+    if leaf.dtype.kind not in "fO":
+        return None
+    rows = []
+    for at in np.ndindex(leaf.shape):
+        seeds = [_unit(x, at if i == which else None) for i, x in enumerate(every)]
+        rows.append(gradient.adjoint(saved, with_leaves(saved.value, seeds)))
+    like = tuple(saved.values[i] for i in saved.variant.wrt)
+
+    def stacked(x: Any, *entries: Any) -> Any:
+        if not number_like(x):
+            return None
+        return np.reshape(np.array(entries, np.asarray(x).dtype), leaf.shape + np.shape(x))
+
+    return mapped(stacked, like[0] if saved.variant.single else like, *rows)
+
+
+# -- by columns --------------------------------------------------------------------------------------
+
+
+def _by_columns(gradient: Gradient, args: tuple[Any, ...], kwargs: dict[str, Any], may_change: bool) -> Any:
+    """One tangent per element of the arguments; with `may_change`, by rows if these turn out to be fewer."""
+    variant, values, _ = gradient._find("tangent", args, kwargs)
+    active = tuple(values[i] for i in variant.wrt)
+    every = list(leaves(active))
+    columns: list[list[Any]] = [[] for _ in every]
+    value: Any = None
+    for which, leaf in enumerate(every):
+        if not number_like(leaf):
+            continue
+        _refuse_complex(active, None)
+        for at in np.ndindex(np.shape(leaf)):
+            dots = [_unit(x, at if i == which else None) for i, x in enumerate(every)]
+            first = value is None
+            value, dot = gradient.tangent(with_leaves(active, dots), *args, **kwargs)
+            if first:
+                _refuse_complex(active, value)
+                if may_change and _size(value) < _size(active):
+                    return _by_rows(gradient, args, kwargs)
+            columns[which].append(list(leaves(dot)))
+    if value is None:  # arguments without elements
+        return _by_rows(gradient, args, kwargs)
+    blocks = []
+    for number, result in enumerate(leaves(value)):
+        parts = [
+            _stacked([dots[number] for dots in columns[i]], result, x) if number_like(x) and number_like(result) else None
+            for i, x in enumerate(every)
+        ]
+        form = with_leaves(active, parts)
+        blocks.append(None if not number_like(result) else form[0] if variant.single else form)
+    return with_leaves(value, blocks)
+
+
+def _stacked(columns: list[Any], result: Any, x: Any) -> Any:
+    """The columns of one block as an array of the shape ``result.shape + x.shape``."""
+    shape = np.shape(x) + np.shape(result)
+    block = np.reshape(np.array(columns, np.asarray(x).dtype), shape)
+    return np.ascontiguousarray(np.moveaxis(block, range(np.ndim(x)), range(-np.ndim(x), 0)))
+
+
+def _size(value: Any) -> int:
+    return sum(np.size(leaf) for leaf in leaves(value) if number_like(leaf))
+
+
+def _unit(leaf: Any, at: tuple[int, ...] | None) -> Any:
+    """A seed or tangent that is one at a place of a leaf and zero elsewhere."""
+    if not number_like(leaf):
+        return leaf
+    seed = np.zeros(np.shape(leaf), np.asarray(leaf).dtype)
+    if at is not None:
+        seed[at] = 1
+    return seed if isinstance(leaf, np.ndarray) else seed[()]
+
+
+def _refuse_complex(active: Any, value: Any) -> None:
+    if any(np.iscomplexobj(leaf) for leaf in leaves((active, value)) if number_like(leaf)):
+        raise AdjoinError(
+            Code.NOT_DIFFERENTIABLE_ARGUMENT,
+            "the Jacobian of a complex function depends on a convention",
+            rewrite="take real and imaginary parts as arguments and results of their own, or use vjp",
+        )
+
+
+# -- element by element ------------------------------------------------------------------------------
+
+
+class ElementwiseGradient:
+    """The derivative of an elementwise function, as `elementwise_grad` returns it.
+
+    Attributes:
+        primal: the function itself.
+        source: the generated module of the last call, as text.
+    """
+
+    def __init__(self, function: Callable[..., Any], argnums: Argnums) -> None:
+        self.primal = function
+        self._gradient = gradient_of(function, argnums=argnums)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        value, saved = self._gradient.forward(*args, **kwargs)
+        ones = mapped(lambda leaf: _ones(leaf) if number_like(leaf) else leaf, saved.value)
+        return self._gradient.adjoint(saved, ones)
+
+    @property
+    def source(self) -> str:
+        if self._gradient._last is not None:
+            return self._gradient._last.text
+        return self._gradient._without_arguments("split").text
+
+    def __repr__(self) -> str:
+        return f"<elementwise gradient of {getattr(self.primal, '__name__', self.primal)}>"
+
+
+def _ones(leaf: Any) -> Any:
+    return np.ones_like(leaf) if isinstance(leaf, np.ndarray) else type(leaf)(1)
+
+
+def elementwise_grad(f: Callable[..., Any], argnums: Argnums = 0) -> ElementwiseGradient:
+    """The derivative of a function that works element by element: of the sum of its results.
+
+    Args:
+        f: a function that maps arrays to arrays of their (broadcast) shape, elements apart.
+        argnums: a position, or a tuple of positions.
+
+    Returns:
+        A function of the arguments of `f`; its result has the shape and dtype of the argument.
+
+    >>> elementwise_grad(lambda x: x**3)(np.array([1.0, 2.0]))
+    array([ 3., 12.])
+    """
+    return ElementwiseGradient(f, argnums)
