@@ -49,7 +49,7 @@ def lift(gradient: Any) -> Callable[..., Any]:
         if not hasattr(gradient, name):
             raise DtypeError(f"lift() takes what adjoin.grad returns, not {type(gradient).__name__}")
     function_name = getattr(gradient.primal, "__name__", "function").strip("_<>") or "function"
-    node = type(function_name[:1].upper() + function_name[1:], (_Generated,), {})
+    node: Any = type(function_name[:1].upper() + function_name[1:], (_Generated,), {})
 
     @functools.cache
     def for_positions(positions: tuple[int, ...]) -> Any:

@@ -19,6 +19,8 @@ __all__ = ["explained", "inference", "qualified"]
 
 
 def qualified(function: Any) -> str:
+    if getattr(function, "__name__", "") == "stored":
+        return "x[...] = value"
     module = (getattr(function, "__module__", None) or "").replace("numpy", "np", 1)
     name = getattr(function, "__name__", repr(function))
     owner = getattr(function, "__self__", None)
@@ -50,6 +52,10 @@ def explained(error: Exception, function: Callable[..., Any], arrays: Sequence[A
         return np.linalg.LinAlgError(f"{name}: {error} (shape {shapes})")
     if isinstance(error, IndexError):
         return OutOfRange(f"{error} (shape {shapes})")
+    if isinstance(error, ValueError) and "read-only" in str(error):
+        return GraphError(
+            f"{name}: this memory cannot be written to, as of expand() or broadcast_to(); clone() it"
+        )
     if isinstance(error, ValueError):
         where = _mismatch(name, given)
         return ShapeError(f"{name}: shapes {shapes} do not go together{where} ({error})")

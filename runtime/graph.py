@@ -214,7 +214,7 @@ class Node:
                 if a._counter[0] != versions[0]:
                     return self.apply(g, None)[0]
                 a = a._array
-            values = (a,)
+            values: tuple[Any, ...] = (a,)
         else:
             a, b = arguments
             if versions[0] is not None:

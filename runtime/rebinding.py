@@ -89,14 +89,10 @@ class _DeviceNumpy:
     def _moving(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def make_there(*args: Any, **kwargs: Any) -> Any:
             if function in _CONVERTING and args and _foreign(args[0]):
-                return self._converted(*args, **kwargs)
-            if (
-                function in _CONVERTING
-                and args
-                and isinstance(args[0], list | tuple)
-                and any(_foreign(part) for part in args[0])
-            ):
-                return np.stack(args[0])
+                return self._converted(*args, copy=function is np.array, **kwargs)
+            if function in _CONVERTING and args and isinstance(args[0], list | tuple):
+                if any(_foreign(part) for part in args[0]):
+                    return np.stack(args[0])
             if function is np.full and _foreign(args[1]):
                 return np.full_like(args[1], args[1], shape=args[0])
             return np.asarray(function(*args, **kwargs), like=self._like)
@@ -104,9 +100,11 @@ class _DeviceNumpy:
         return make_there
 
     @staticmethod
-    def _converted(array: Any, dtype: Any = None, **options: Any) -> Any:
+    def _converted(array: Any, dtype: Any = None, *, copy: bool, **options: Any) -> Any:
         """``np.asarray`` and its kin of an array that is on the device: it stays there."""
-        return array if dtype is None or array.dtype == np.dtype(dtype) else array.astype(dtype)
+        if dtype is None or array.dtype == np.dtype(dtype):
+            return array.copy() if copy else array
+        return array.astype(dtype)
 
 
 _CONVERTING = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray)

@@ -16,6 +16,7 @@ used (`record.refresh`).
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -24,7 +25,7 @@ import numpy as np
 from .base import TensorBase, View, boxed, make
 from .errors import DtypeError, GraphError, ShapeError
 from .explain import explained
-from .graph import Node, next_number
+from .graph import Node, extra, next_number
 from .modes import state
 from .names import name_of
 from .plans import Plan
@@ -187,6 +188,8 @@ def _attach(x: Any, node: Node) -> None:
     view = x._view
     if view is None:
         x._node, x._nr, x._requires = node, 0, True
+        if x.retains_grad:
+            extra(node).retained[0] = weakref.ref(x)
         return
     base = view.base
     slices = CopySlices(base, view, node)

@@ -526,6 +526,25 @@ def cofactors(a: Any) -> Any:
     return sign[..., None, None] * ((np.conj(u) * (before * after)[..., None, :]) @ np.conj(vh))
 
 
+def cofactors_direction(a: Any, direction: Any) -> Any:
+    """The derivative of `cofactors(a)` in a direction, also where `a` is singular; it is its own transpose.
+
+    In the basis of the singular vectors the matrix is diagonal, and each second minor of a diagonal matrix
+    is a product of the singular values that are left.
+    """
+    u, s, vh = np.linalg.svd(a)
+    change = mH(u) @ direction @ mH(vh)
+    eye = np.eye(np.shape(a)[-1], dtype=s.dtype)
+    left = np.where(eye == 1, 1, s[..., None, :])  # a row for each value that is taken out
+    ones = np.ones_like(left[..., :1])
+    before = np.cumprod(np.concatenate([ones, left[..., :-1]], axis=-1), axis=-1)
+    after = np.cumprod(np.concatenate([ones, left[..., :0:-1]], axis=-1), axis=-1)[..., ::-1]
+    minors = before * after * (1 - eye)
+    on_diagonal = minors @ np.diagonal(change, 0, -2, -1)[..., None] * eye
+    sign = (np.linalg.det(u) * np.linalg.det(vh))[..., None, None]
+    return sign * (np.conj(u) @ (on_diagonal - minors * mT(change)) @ np.conj(vh))
+
+
 def det_tangent(a_dot: Any, a: Any) -> Any:
     """The tangent of `np.linalg.det(a)`."""
     return np.sum(cofactors(a) * a_dot, axis=(-2, -1))

@@ -33,9 +33,7 @@ class Shadows:
                 zeros = [self(item) if isinstance(item, list) else zeros_of(item) for item in of]
                 self._of[id(of)] = of, zeros
             return self._of[id(of)][1]
-        owner = of
-        while isinstance(owner.base, np.ndarray):
-            owner = owner.base
+        owner = _owner(of)
         if id(owner) not in self._of:
             low, high = np.lib.array_utils.byte_bounds(owner)
             self._of[id(owner)] = owner, np.zeros(high - low, np.uint8)
@@ -57,6 +55,16 @@ class Shadows:
         np.add.at(sums, order.ravel(), np.broadcast_to(g, view.shape).ravel())
         index = np.unravel_index(places.ravel()[first], view.shape)
         shadow[index] += sums
+
+
+def _owner(view: Any) -> Any:
+    """The array whose memory a view shows."""
+    while view.base is not None:
+        base = view.base if isinstance(view.base, np.ndarray) else getattr(view.base, "base", None)
+        if not isinstance(base, np.ndarray):  # memory that is not NumPy's own
+            return view
+        view = base
+    return view
 
 
 def _overlaps_itself(view: Any) -> bool:

@@ -506,7 +506,7 @@ class Adjoint(Reader):
             if self.activity.active(target) and self.activity.any_active(value):
                 g = self.index(self.shadow(target), self.primal(s.args[1]))
                 g = self._fit(g, value, arg_kind(g), arg_kind(value))
-                if s.op.function is np.subtract.at:
+                if s.op.function == np.subtract.at:
                     g = self.unary("-", g)
                 self.contribute(value, g)
             self._restore(s, target, self.primal(s.args[1]))

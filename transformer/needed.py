@@ -262,7 +262,7 @@ class _Keeper:
         form = made.op.form
         if form == "shape" or (form == "attribute" and made.op.text in ("shape", "ndim", "size", "dtype")):
             return made if all(self._at_hand(a) for a in made.args) else None
-        if certainly_view(made):
+        if certainly_view(made) and isinstance(v.kind, Array):
             return made if self._at_hand(made.args[0]) and all(self._at_hand(a) for a in made.args[1:]) else None
         if form == "index" and not self._is_written(made.args[0]) and isinstance(v.kind, Number):
             return made if all(self._at_hand(a) for a in made.args) and self._is_fixed(made.args[0]) else None

@@ -28,11 +28,18 @@ A sample is the operation's arguments; keyword arguments go into a dict at its e
   of `%` in its first operand is 1.
 - Eigenvectors and singular vectors of repeated values have no derivative; they give nan, unless their
   adjoint is 0.
+- Of complex eigenvectors and singular vectors the phase is LAPACK's, and so is its derivative; if LAPACK has
+  left it free and a loss depends on it, they give nan. So do the columns of a full `u` or complete `q` that
+  are arbitrary, and `pinv` and `lstsq` of matrices without full rank, where they jump.
+- Where an operation reads one triangle of a matrix (`cholesky`, `eigh`, `solve_triangular`), that triangle
+  has the whole adjoint.
+- A singular value that is 0 has the derivative 0, in norms too.
 - An adjoint that is 0 because an element was not taken (`where`, a mask, a slice, a tie) stays 0 whatever
   the derivative is there: `Rule.safe` says where to evaluate instead.
 """
 
 from . import (
+    adjoints,
     choosing,
     complex,
     constant,
@@ -53,6 +60,7 @@ from . import (
 )
 
 __all__ = [
+    "adjoints",
     "choosing",
     "complex",
     "constant",

@@ -41,7 +41,7 @@ _ONE = [
 ]
 _SEVERAL = [
     lambda: (complex_(2, 3),),
-    lambda: (real(3, 4), (2, 5)),
+    lambda: (real(3, 4), (2, 5), (0, 1)),
     lambda: (complex_(2, 3, 4), (3, 3), (0, 2)),
     lambda: (complex_(2, 3), None, (1, 0)),
     *[lambda norm=norm: (complex_(2, 3), None, (0, 1), norm) for norm in _NORMS],
@@ -98,14 +98,14 @@ _HALF_ONE = [
 ]
 _REAL_SEVERAL = [
     lambda: (real(2, 3),),
-    lambda: (real(3, 4), (2, 5)),
+    lambda: (real(3, 4), (2, 5), (0, 1)),
     lambda: (real(2, 3, 4), (3, 3), (0, 2)),
     lambda: (real(4, 3), None, (1, 0)),
     *[lambda norm=norm: (real(2, 3), None, (0, 1), norm) for norm in _NORMS],
 ]
 _HALF_SEVERAL = [
     lambda: (complex_(2, 3),),
-    lambda: (complex_(3, 4), (2, 5)),
+    lambda: (complex_(3, 4), (2, 5), (0, 1)),
     lambda: (complex_(2, 3, 4), (3, 3), (0, 2)),
     lambda: (complex_(3, 2), None, (1, 0)),
     *[lambda norm=norm: (complex_(2, 3), None, (0, 1), norm) for norm in _NORMS],

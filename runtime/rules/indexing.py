@@ -55,16 +55,6 @@ def getitem(g: Any, out: Any, a: Any, index: Any) -> Any:
 
 
 @linear(
-    scatter,
-    wrt=["g"],
-    steps=["x"],
-    samples=[lambda: (real(3), np.zeros(3), np.array([0, 2, 0])), lambda: (2.5, np.zeros(3), 1)],
-)
-def scatter_(g_: Any, out: Any, g: Any, x: Any, index: Any) -> Any:
-    return g_[index]
-
-
-@linear(
     np.take,
     samples=[
         lambda: (real(5), [0, 3, 0]),

@@ -1,8 +1,8 @@
 """An array type as strict as CuPy's, for machines without a GPU.
 
 In: a NumPy array. Out: a `DeviceArray` that works through NumPy's protocols alone. It refuses to become a
-NumPy array, refuses to be mixed with one (or with lists), gives 0-d arrays where NumPy gives scalars, and copies to
-the host only by `get()`, `item()` and `tolist()`.
+NumPy array, refuses to be mixed with one (or with lists), gives 0-d arrays where NumPy gives scalars, and
+copies to the host only by `get()`, `item()` and `tolist()`.
 """
 
 from __future__ import annotations

@@ -41,9 +41,7 @@ def test_vectors_of_single_eigenvalues_beside_repeated_ones_are_defined(function
     v_bar[:, 2] = 1.0, 2.0, 3.0
     a_bar = pull(function, (None, v_bar), REPEATED)
     assert np.isfinite(a_bar).all()
-    assert a_bar[2, 0] + a_bar[0, 2] == pytest.approx(
-        0.5
-    )  # it turns by the change over the gap
+    assert a_bar[2, 0] + a_bar[0, 2] == pytest.approx(0.5)  # it turns by the change over the gap
 
 
 @pytest.mark.parametrize("function", [np.linalg.eigh, np.linalg.eig])

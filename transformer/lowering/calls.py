@@ -534,10 +534,30 @@ def _specialise(
     finally:
         reader.splicing, reader.static_only = outer
     function = callee.value
+    if not reader.splicing and lookup(function) is None:  # generated code that is differentiated in its turn
+        made = _read_helper_body(reader, frame, function, args, kwargs, node)
+        if made is not NotImplemented:
+            return made
     op = Op("call", function.__name__, function, Ref(function, function.__name__, "support"))
     operands = tuple(reader.arg(a) for a in args)
     kind = _helper_kind(function, operands)
     return reader.let(op, *operands, kind=kind, **_args(reader, kwargs))
+
+
+def _read_helper_body(
+    reader: Reader, frame: Frame, function: Any, args: list[Any], kwargs: dict[str, Any], node: cst.CSTNode | None
+) -> Any:
+    """A helper like a function of the user's: its branches become the program's."""
+    mark, born = len(reader.journal), len(reader.statements)
+    reader.splicing = True
+    try:
+        return read_call(reader, frame, read_helper(function), (), args, kwargs, node)
+    except AdjoinError:
+        reader.rewind(mark)
+        del reader.statements[born:]
+        return NotImplemented
+    finally:
+        reader.splicing = False
 
 
 def _folded(function: Any, args: list[Any], kwargs: dict[str, Any]) -> Const | None:

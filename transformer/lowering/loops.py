@@ -25,6 +25,7 @@ from .calls import builtin, call
 from .expressions import Unroll, give_up_if_static, known_truth, opened, subscript, value
 from .reader import Carried, Frame, Reader
 from .statements import BREAK, CONTINUE, any_of, assign, exit_flags, flatten, read
+from .tree import children
 from .values import Closure, DictValue, Generator, Iteration, ListValue, Mutable, Steps
 
 #: A loop over known integers is unrolled up to this length, where it has to be.
@@ -369,7 +370,7 @@ def assigned_names(nodes: Iterable[cst.CSTNode], targets: bool = False) -> list[
             return
         elif isinstance(node, cst.Del) and isinstance(node.target, cst.Name):
             found[node.target.value] = None
-        for child in node.children:
+        for child in children(node):
             visit(child)
 
     for node in nodes:
@@ -390,7 +391,7 @@ def names_read(node: cst.CSTNode, leaving_out: cst.CSTNode | None = None) -> set
             found.add(each.value)
         if isinstance(each, cst.Return) and inside and each.value is not None:
             found.update(names_read(each.value))
-        for child in each.children:
+        for child in children(each):
             visit(child, inside)
 
     visit(node, False)

@@ -55,6 +55,7 @@ from .expressions import (
     value,
 )
 from .reader import DEAD, Frame, Reader
+from .tree import children
 from .values import Closure, DictValue, ListValue, ObjectValue
 
 STATEMENTS: dict[type[cst.CSTNode], Callable[[Reader, Frame, Any], None]] = {}
@@ -229,7 +230,7 @@ def _exits(suite: cst.CSTNode) -> bool:
         ):
             return False
         inner = in_loop or isinstance(node, cst.For | cst.While)
-        return any(visit(child, inner) for child in node.children)
+        return any(visit(child, inner) for child in children(node))
 
     return visit(suite, False)
 

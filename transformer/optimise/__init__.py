@@ -9,12 +9,15 @@ from .accumulate import accumulate
 from .algebra import simplify
 from .copies import drop_copies
 from .dead import eliminate_dead
+from .flags import drop_flags
 from .iterate import over_elements
 from .order import put_last
 from .propagate import propagate
 from .shapes import share_shapes
+from .stacks import save_once
 
 PASSES: tuple[Callable[[Function], Function], ...] = (
+    drop_flags,
     eliminate_dead,
     share_shapes,
     simplify,
@@ -27,6 +30,7 @@ PASSES: tuple[Callable[[Function], Function], ...] = (
     eliminate_dead,
     drop_copies,
     over_elements,
+    save_once,
     put_last,
     eliminate_dead,
 )

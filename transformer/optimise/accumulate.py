@@ -16,11 +16,13 @@ from ..infer import arg_kind
 from ..ir import BINARY_OPS, UNARY_OPS, Block, Const, Function, Let, Op, Statement, Var, operands, rebuild, variables, walk
 from ..ir import blocks as inner_blocks
 from ..kinds import Array, Number, dtype_of, is_real
-from .memory import Memory
+from .memory import memory_of
 
 
 def accumulate(function: Function) -> Function:
-    return replace(function, body=_Accumulate(function).block(function.body))
+    pass_ = _Accumulate(function)
+    body = pass_.block(function.body)
+    return replace(function, body=body) if pass_.changed else function
 
 
 @dataclass
@@ -33,7 +35,8 @@ class _Zeros:
 
 class _Accumulate:
     def __init__(self, function: Function) -> None:
-        self.memory = Memory(function)
+        self.memory = memory_of(function)
+        self.changed = False
 
     def block(self, block: Block) -> Block:
         body: list[Statement | None] = []
@@ -46,11 +49,13 @@ class _Accumulate:
                 start = zeros.pop(added)
                 first = self._first(s, start.made, body)
                 if first is not None:
+                    self.changed = True
                     body[start.position] = None
                     body.append(first)
                     continue
             if isinstance(s, Let) and (both := self._joined(s, body)) is not None:
                 body[-1] = both
+                self.changed = True
                 continue
             for v in _read(s):
                 zeros.pop(v, None)

@@ -13,6 +13,7 @@ What the user wrote stays as it was written. No value is reassociated, and none 
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -20,9 +21,9 @@ import numpy as np
 from ...runtime import support
 
 from ..infer import arg_kind, infer
-from ..ir import BINARY_OPS, INDEX, NONE, UNARY_OPS, Arg, Const, Function, Let, Op, Slc, Statement, Tup, Var
+from ..ir import BINARY_OPS, INDEX, NONE, UNARY_OPS, Arg, Block, Const, Function, If, Let, Op, Slc, Statement, Tup, Var
 from ..kinds import Array, Kind, Number, dims_of, is_integer, is_real
-from .memory import Memory, Place
+from .memory import Place, memory_of
 from .rewrite import Rewriter
 
 _ARITHMETIC = frozenset({"+", "-", "*", "/"})
@@ -37,9 +38,10 @@ def simplify(function: Function) -> Function:
 class _Algebra(Rewriter):
     def __init__(self, function: Function) -> None:
         super().__init__()
-        self.memory = Memory(function)
+        self.memory = memory_of(function)
         self.made: dict[Var, Let] = {}
         self.at: dict[Var, Place] = {}
+        self.adjoints: set[Var] = set()  # what the reverse sweep computes
         self.spread: dict[Var, Arg] = {}  # values that are a smaller one, broadcast
         self.before: list[Statement] = []
         self.here = Place(0, 0)
@@ -50,6 +52,8 @@ class _Algebra(Rewriter):
         if self.reverse:
             if new.op.form in ("augment", "store") and new.effect == "write":
                 new = self._write(new)
+            elif new.op.function is support.power_adjoint and _is_integer_power(new):
+                return self._power(new)
             elif not new.effect and len(new.outs) == 1:
                 simpler = self._value(new)
                 if simpler is None:
@@ -61,6 +65,8 @@ class _Algebra(Rewriter):
 
     def _note(self, s: Let) -> None:
         self.made[s.out] = s
+        if self.reverse:
+            self.adjoints.add(s.out)
         self.memory.made.setdefault(s.out, s)
         self.at[s.out] = self.here
         self.memory.place.setdefault(s.out, self.here)
@@ -118,7 +124,7 @@ class _Algebra(Rewriter):
         if isinstance(arg, Var):
             if not isinstance(out.kind, Number) and not self.memory.can_be(out, arg):
                 return False
-            if not arg.name and arg in self.made:
+            if not arg.name and arg in self.adjoints:
                 arg.name = out.name
         elif not isinstance(arg, Const):
             return False
@@ -143,6 +149,8 @@ class _Algebra(Rewriter):
             kept = x
         elif s.op.text == "*" and _is_one(x):
             kept = y
+        elif s.op.text in "+-" and y == Const(0) and is_integer(arg_kind(x)):
+            kept = x
         else:
             return None
         return kept if self._fits(kept, s.out) and is_real(arg_kind(kept)) else None
@@ -154,8 +162,8 @@ class _Algebra(Rewriter):
         if not all(type(c.value) in (int, float) for c in (x, y)):
             return None
         result = s.op.function(x.value, y.value)
-        exact = isinstance(result, int) or (result.is_integer() and abs(result) < 2**53)
-        return Const(result) if exact else None
+        reads_well = len(repr(result)) <= len(repr(x.value)) + len(repr(y.value))
+        return Const(result) if reads_well and math.isfinite(result) else None
 
     def _signs(self, s: Let) -> Let | None:
         x, y = s.args
@@ -167,6 +175,9 @@ class _Algebra(Rewriter):
             return replace(s, op=BINARY_OPS["-"], args=(y, minus_x))
         if symbol in "*/":
             for inner, mine, args in ((minus_x, x, (minus_x, y)), (minus_y, y, (x, minus_y))):
+                minus_one = symbol == "*" and inner is not None and _is_one(inner) and isinstance(mine, Const)
+                if minus_one and is_real(s.out.kind) and self._fits(args[0] if mine is y else args[1], s.out):  # type: ignore[arg-type]
+                    return replace(s, op=UNARY_OPS["-"], args=(x if mine is y else y,))
                 if inner is not None and isinstance(mine, Var) and self._once(mine):
                     product = self._make(s.op, args, s)  # type: ignore[arg-type]
                     return replace(s, op=UNARY_OPS["-"], args=(product,))
@@ -268,6 +279,17 @@ class _Algebra(Rewriter):
             return replace(s, op=BINARY_OPS["*"], args=(column, s.args[1]))
         return None
 
+    def _power(self, s: Let) -> list[Statement]:
+        """The adjoint of a number to an integer power that is not known: 0 if that is 0."""
+        g, x, y = s.args
+        below = self._make(BINARY_OPS["-"], (y, Const(1)), s)
+        slope = self._make(BINARY_OPS["**"], (x, below), s)
+        scaled = self._make(BINARY_OPS["*"], (g, y), s)
+        self._make(BINARY_OPS["*"], (scaled, slope), s)
+        product = self.before[-1]
+        assert isinstance(product, Let)
+        return [If(y, Block(tuple(self.before), (product.out,)), Block((), (Const(0.0),)), s.outs, s.site)]
+
     def _broadcast(self, s: Let) -> Arg | None:
         g, kind = s.args[0], arg_kind(s.args[0])
         if isinstance(kind, Number | Array):
@@ -279,6 +301,13 @@ class _Algebra(Rewriter):
 
 def _is_negation(s: Let) -> bool:
     return s.op.form == "operator" and s.op.text == "-" and len(s.args) == 1
+
+
+def _is_integer_power(s: Let) -> bool:
+    """Numbers all, with an exponent that is an integer but no literal."""
+    kinds = [arg_kind(a) for a in s.args]
+    exponent = s.args[2]
+    return all(isinstance(k, Number) and k.dtype is not None for k in kinds) and isinstance(exponent, Var) and is_integer(exponent.kind)
 
 
 def _is_one(arg: Arg) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..ir import Function, Let, Statement, Var
 from ..kinds import Array
-from .memory import Memory
+from .memory import memory_of
 from .rewrite import Rewriter
 
 
@@ -24,7 +24,7 @@ def drop_copies(function: Function) -> Function:
 class _Copies(Rewriter):
     def __init__(self, function: Function) -> None:
         super().__init__()
-        self.memory = Memory(function)
+        self.memory = memory_of(function)
 
     def let(self, old: Let, new: Let) -> list[Statement]:
         if not (self.reverse and new.op.form == "method" and new.op.function is np.copy and len(new.args) == 1 and not new.kwargs):

@@ -13,11 +13,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ..ir import Arg, Block, For, Function, If, Let, Statement, Try, Var, While, With, operands, variables
+from ..ir import Arg, Block, For, Function, If, Let, Statement, Try, Var, While, With, bound, operands, variables, walk
 
 
 def eliminate_dead(function: Function) -> Function:
-    return replace(function, body=dead_block(function.body, set())[0])
+    """The function without dead code; itself, if there was none."""
+    body = dead_block(function.body, set())[0]
+    return function if _weight(body) == _weight(function.body) else replace(function, body=body)
+
+
+def _weight(block: Block) -> int:
+    """How many statements there are, and what they bind."""
+    weight = 0
+    for s in walk(block):
+        weight += 1 + (0 if isinstance(s, With) else len(bound(s)))
+    return weight
 
 
 def _read(args: Iterable[Arg]) -> set[Var]:

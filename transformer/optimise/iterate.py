@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from ..ir import Block, For, Function, Let, Statement, Var, rebuild
 from ..kinds import Array
-from .memory import Memory
+from .memory import memory_of
 
 
 def over_elements(function: Function) -> Function:
@@ -22,7 +22,7 @@ def over_elements(function: Function) -> Function:
 
 class _Iterate:
     def __init__(self, function: Function) -> None:
-        self.memory = Memory(function)
+        self.memory = memory_of(function)
 
     def block(self, block: Block) -> Block:
         return replace(block, body=tuple(self._statement(s) for s in block.body))

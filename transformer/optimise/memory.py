@@ -9,6 +9,7 @@ In: a function. Out: `Memory`, which knows where each value is bound, who reads 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -38,6 +39,12 @@ class Reader:
     statement: Statement | None
     operand: int
     place: Place
+
+
+@functools.lru_cache(maxsize=1)
+def memory_of(function: Function) -> Memory:
+    """The memory of a function; passes that find nothing to do leave it to the next."""
+    return Memory(function)
 
 
 class Memory(Aliases):
@@ -165,7 +172,7 @@ class Memory(Aliases):
             return kind.dims
         if arg not in self._keys:
             made = self.made.get(arg)
-            self._keys[arg] = arg if made is None else self._key_of(made)
+            self._keys[arg] = arg if made is None or len(made.outs) != 1 else self._key_of(made)
         return self._keys[arg]
 
     def _key_of(self, s: Let) -> object:
@@ -265,7 +272,9 @@ def is_certain(size: Size) -> bool:
 def _is_elementwise(s: Let) -> bool:
     if s.op.form == "operator":
         return s.op.text != "@"
+    if s.op.function is np.where:
+        return len(s.args) == 3
     return s.op.form == "call" and isinstance(s.op.function, np.ufunc) and s.op.function.signature is None and not s.kwargs
 
 
-__all__ = ["Memory", "Place", "Reader", "is_certain", "is_computation"]
+__all__ = ["Memory", "Place", "Reader", "is_certain", "is_computation", "memory_of"]

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..ir import Block, For, Function, Let, Statement, Var, While, blocks, operands, rebuild, variables
-from .memory import Memory, is_computation
+from .memory import is_computation, memory_of
 
 
 def put_last(function: Function) -> Function:
@@ -22,7 +22,7 @@ def put_last(function: Function) -> Function:
 
 class _Order:
     def __init__(self, function: Function) -> None:
-        self.memory = Memory(function)
+        self.memory = memory_of(function)
 
     def block(self, block: Block) -> Block:
         return replace(block, body=tuple(self._statement(s) for s in block.body))

@@ -13,7 +13,7 @@ from __future__ import annotations
 from ..analyses.aliases import immutable
 from ..ir import Arg, Block, Const, Dct, Function, Let, Lst, Ref, Slc, Star, Statement, Tup, Var
 from ..kinds import Array, Number
-from .memory import Memory, Place, is_computation
+from .memory import Place, is_computation, memory_of
 from .rewrite import Rewriter
 
 
@@ -24,7 +24,7 @@ def propagate(function: Function) -> Function:
 class _Propagate(Rewriter):
     def __init__(self, function: Function) -> None:
         super().__init__()
-        self.memory = Memory(function)
+        self.memory = memory_of(function)
         self.known: dict[object, tuple[Var, Place]] = {}
 
     def block(self, block: Block) -> Block:

@@ -19,9 +19,12 @@ class Rewriter:
     def __init__(self) -> None:
         self._new: dict[Var, Arg] = {}
         self.reverse = False  # past the mark at which the reverse sweep begins
+        self.changed = False
 
     def run(self, function: Function) -> Function:
-        return replace(function, body=self.block(function.body))
+        """The function rewritten; itself, if there was nothing to rewrite."""
+        body = self.block(function.body)
+        return replace(function, body=body) if self.changed or self._new else function
 
     def replace(self, v: Var, arg: Arg) -> None:
         """From here on, `arg` is read in place of `v`."""
@@ -42,7 +45,9 @@ class Rewriter:
                     self.reverse = True
                 new = rebuild(s, self.block, self.arg) if self._new else s
                 assert isinstance(new, Let)
-                body.extend(self.let(s, new))
+                instead = self.let(s, new)
+                self.changed = self.changed or instead != [s]
+                body.extend(instead)
             else:
                 body.append(rebuild(s, self.block, self.arg))
         return Block(tuple(body), tuple(self.arg(y) for y in block.yields))

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..ir import Arg, Block, Function, Let, Statement, Var
 from ..kinds import Array
-from .memory import Memory
+from .memory import memory_of
 from .rewrite import Rewriter
 
 _LIKE = frozenset({np.zeros_like, np.ones_like, np.empty_like, np.full_like})
@@ -29,7 +29,7 @@ class _Shapes(Rewriter):
     def __init__(self, function: Function) -> None:
         super().__init__()
         self.oldest: dict[object, Var] = {}
-        self.memory = Memory(function)
+        self.memory = memory_of(function)
         for v in (*function.params, *function.free):
             self._know(v)
 

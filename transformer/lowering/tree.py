@@ -1,0 +1,30 @@
+"""Trees: the parts of a syntax node that mean something.
+
+In: a LibCST node. Out: its children, without white space, commas and parentheses. (LibCST's own `children`
+writes the node out as code to find them, which takes most of the time of reading a function.)
+
+    [type(c).__name__ for c in children(cst.parse_expression("a + b"))]     # Name, Add, Name
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+
+import libcst as cst
+
+_SPACE = ("whitespace", "leading_lines", "lines_after", "trailing", "header", "footer", "lpar", "rpar", "comma", "semicolon", "indent")
+
+
+def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    for name in _parts(type(node)):
+        part = getattr(node, name)
+        if isinstance(part, cst.CSTNode):
+            yield part
+        elif isinstance(part, tuple | list):
+            yield from (each for each in part if isinstance(each, cst.CSTNode))
+
+
+@functools.cache
+def _parts(cls: type[cst.CSTNode]) -> tuple[str, ...]:
+    return tuple(name for name in cls.__dataclass_fields__ if not name.startswith(_SPACE))
