@@ -30,8 +30,8 @@ class TensorBase:
         _requires: whether a gradient is wanted.
         _node: the node that made it, or None for a leaf.
         _nr: which result of that node it is.
-        _counter: a list of one number, shared with views and detached tensors and raised by every change in
-            place; None for inference tensors, whose changes are not counted.
+        _counter: how often the memory was changed in place: a number, or, once it is shared with views and
+            detached tensors, a list of one; None for inference tensors, whose changes are not counted.
         _view: a `View` if this is a differentiable view.
         _rare: a `Rare` with what few tensors have, or None.
     """
@@ -42,7 +42,7 @@ class TensorBase:
     _requires: bool
     _node: Node | None
     _nr: int
-    _counter: list[int] | None
+    _counter: int | list[int] | None
     _view: View | None
     _rare: Rare | None
 
@@ -111,10 +111,33 @@ def make(cls: type[T], array: Any) -> T:
     tensor._requires = False
     tensor._node = None
     tensor._nr = 0
-    tensor._counter = None if state.mode == SPECIAL and state.inference else [0]
+    tensor._counter = None if state.mode == SPECIAL and state.inference else 0
     tensor._view = None
     tensor._rare = None
     return tensor
+
+
+def version_of(tensor: TensorBase) -> Any:
+    """How often the memory of a tensor was changed in place; None for an inference tensor."""
+    counter = tensor._counter
+    return counter[0] if isinstance(counter, list) else counter
+
+
+def changed(tensor: TensorBase) -> None:
+    """Count a change in place."""
+    counter = tensor._counter
+    if isinstance(counter, list):
+        counter[0] += 1
+    elif counter is not None:
+        tensor._counter = counter + 1
+
+
+def shared_counter(tensor: TensorBase) -> list[int] | None:
+    """The counter as a list, which others can share."""
+    counter = tensor._counter
+    if isinstance(counter, int):
+        tensor._counter = counter = [counter]
+    return counter
 
 
 def boxed(tensor: TensorBase) -> Any:

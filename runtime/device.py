@@ -121,12 +121,12 @@ def moved_back(g: Any, array: Any) -> Any:
     return moved(g, of(array))
 
 
-@linear(moved, wrt=("array",))
+@linear(moved, wrt=("array",), samples=[(np.array([0.3, -0.9]), "cpu")])
 def _moved(g: Any, out: Any, array: Any, device: Any) -> Any:
     return moved_back(g, array)
 
 
-@linear(moved_back, wrt=("g",))
+@linear(moved_back, wrt=("g",), samples=[(np.array([0.3, -0.9]), np.zeros(2))])
 def _moved_back(g_: Any, out: Any, g: Any, array: Any) -> Any:
     return moved_back(g_, out)
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from . import rules as rules  # importing it fills the table
-from .base import TensorBase, View, hollow
+from .base import TensorBase, View, hollow, shared_counter, version_of
 from .errors import DtypeError
 from .explain import explained, inference, qualified
 from .graph import Node, next_number
@@ -59,7 +59,7 @@ def unary(
     keeps_out = "out" in plan.needs
     keeps_x = parameter in plan.needs
     keeps_shape = parameter in plan.shapes
-    nothing = (None, (None,), None)
+    nothing = (None, None)
     run = run or function
     is_view = rule.view
 
@@ -81,7 +81,7 @@ def unary(
         t = _new(cls)
         t._array = array
         t._nr = 0
-        t._counter = version = [0]
+        t._counter = 0
         t._view = t._rare = None
         if is_view:
             link_one(x, t, function, (), _NO_OPTIONS)
@@ -98,22 +98,21 @@ def unary(
         node.seq = next_number()
         node.shape = array.shape
         node.dtype = array.dtype
-        node.picks = node.more = None
+        node.picks = node.more = node.options = None
         if keeps_out:
+            t._counter = version = [0]
             node.out_version = (version, 0)
         else:
             node.out_version = None
         if keeps_x:
-            if x._counter is None:
-                raise inference(name)
-            node.saved = (array if keeps_out else None, (x,), None)
-            node.versions = (x._counter[0],)
+            node.saved = (array if keeps_out else None, x)
+            node.versions = (_version(x, name),)
         else:
             if keeps_shape:
-                node.saved = (array if keeps_out else None, (hollow(x._array),), None)
+                node.saved = (array if keeps_out else None, hollow(x._array))
             else:
-                node.saved = (array, (None,), None) if keeps_out else nothing
-            node.versions = (None,)
+                node.saved = (array, None) if keeps_out else nothing
+            node.versions = _UNCHANGED
         frame = _frame(1)
         if frame.f_globals.get("__package__") == _PACKAGE:
             mark_place(node)
@@ -185,7 +184,7 @@ def binary(
         t = _new(cls)
         t._array = array
         t._nr = 0
-        t._counter = version = [0]
+        t._counter = 0
         t._view = t._rare = None
         if mode != ON or not (x._requires or y_active) or array.dtype.kind not in "fc":
             t._requires = False
@@ -223,28 +222,41 @@ def binary(
         node.seq = next_number()
         node.shape = array.shape
         node.dtype = array.dtype
-        node.picks = node.more = None
-        node.out_version = (version, 0) if keeps_out else None
-        x_version = y_version = None
-        try:
-            if keeps_x:
-                x_version = x._counter[0]
-            if keeps_y and b is not y:
-                y_version = y._counter[0]
-        except TypeError:
-            raise inference(name) from None
-        if asks_shapes:
-            saved_x = x if keeps_x else hollow(x._array)
-            saved_y = y if keeps_y else hollow(b) if hasattr(b, "dtype") else b
+        node.picks = node.more = node.options = None
+        if keeps_out:
+            t._counter = version = [0]
+            node.out_version = (version, 0)
         else:
-            saved_x = x if keeps_x else None
-            saved_y = y if keeps_y else None
-        if swap:
-            node.saved = (array if keeps_out else None, (saved_y, saved_x), None)
-            node.versions = (y_version, x_version)
+            node.out_version = None
+        if keeps_x:
+            counter = x._counter
+            x_version = counter if counter.__class__ is int else _version(x, name)
+            saved_x = x
         else:
-            node.saved = (array if keeps_out else None, (saved_x, saved_y), None)
-            node.versions = (x_version, y_version)
+            x_version = None
+            saved_x = hollow(x._array) if asks_shapes else None
+        if not keeps_y:
+            y_version = None
+            saved_y = (hollow(b) if hasattr(b, "dtype") else b) if asks_shapes else None
+        elif b is y:  # a number
+            y_version = None
+            saved_y = y
+        else:
+            counter = y._counter
+            y_version = counter if counter.__class__ is int else _version(y, name)
+            saved_y = y
+        if saved_x is saved_y is None:
+            node.saved = (array, None, None) if keeps_out else _NOTHING
+            node.versions = _BOTH_UNCHANGED
+        elif swap:
+            node.saved = (array if keeps_out else None, saved_y, saved_x)
+            node.versions = _BOTH_UNCHANGED if x_version is None else (None, x_version)
+        else:
+            node.saved = (array if keeps_out else None, saved_x, saved_y)
+            if x_version is y_version is None:
+                node.versions = _BOTH_UNCHANGED
+            else:
+                node.versions = (x_version, y_version)
         frame = _frame(1)
         if frame.f_globals.get("__package__") == _PACKAGE:
             mark_place(node)
@@ -286,7 +298,7 @@ def viewing(
         t = _new(x.__class__)
         t._array = array
         t._nr = 0
-        t._counter = [0]
+        t._counter = 0
         t._view = t._rare = None
         memory = getattr(array, "base", None)
         if memory is not None and memory is x._array and view is None and mode == ON:  # by far the most views
@@ -297,7 +309,7 @@ def viewing(
             made.rest = (choice,)
             made.options = _NO_OPTIONS
             made.node = x._node
-            t._counter = x._counter
+            t._counter = shared_counter(x)
         else:
             link_one(x, t, function, (choice,), _NO_OPTIONS)
         if not x._requires or mode != ON:
@@ -316,10 +328,10 @@ def viewing(
         node.seq = next_number()
         node.shape = array.shape
         node.dtype = array.dtype
-        node.picks = node.more = node.out_version = None
+        node.picks = node.more = node.options = node.out_version = None
         old = hollow(x._array) if parameter in plan.shapes else None
-        node.saved = (None, (old, choice if option in plan.needs else None), None)
-        node.versions = (None, None)
+        node.saved = (None, old, choice if option in plan.needs else None)
+        node.versions = _BOTH_UNCHANGED
         frame = _frame(2)
         if frame.f_globals.get("__package__") == _PACKAGE:
             mark_place(node)
@@ -331,7 +343,18 @@ def viewing(
     return operation
 
 
+def _version(tensor: Any, name: str) -> int:
+    """The version to save with a tensor."""
+    version = version_of(tensor)
+    if version is None:
+        raise inference(name)
+    return version  # type: ignore[no-any-return]
+
+
 _NO_OPTIONS: dict[str, Any] = {}
+_NOTHING = (None, None, None)
+_UNCHANGED = (None,)
+_BOTH_UNCHANGED = (None, None)
 
 
 def _method(function: Callable[..., Any], name: str, *args: Any, swap: bool = False) -> Any:

@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from .base import Packed, TensorBase, make
+from .base import Packed, TensorBase, changed, make, shared_counter, version_of
 from .errors import DtypeError, GraphError, ShapeError
 from .graph import MultiNode, Node, next_number
 from .modes import enable_grad, no_grad, state
@@ -82,10 +82,10 @@ class Context:
         for tensor, version in zip(self._saved, self._versions or (None,) * len(self._saved), strict=True):
             if isinstance(tensor, Packed):
                 tensor = tensor.value()
-            elif tensor is not None and version is not None and tensor._counter[0] != version:
+            elif tensor is not None and version is not None and version_of(tensor) != version:
                 raise GraphError(
                     f"{self._name} needs a saved tensor of shape {tensor.shape} as it was, but it has been "
-                    f"changed in place: it is at version {tensor._counter[0]}, expected version {version}"
+                    f"changed in place: it is at version {version_of(tensor)}, expected version {version}"
                 )
             found.append(tensor)
         return tuple(found)
@@ -113,12 +113,12 @@ class Context:
                     raise GraphError(f"{self._name} cannot save an inference tensor for backward; clone() it")
                 if any(tensor is result for result in results):
                     plain = make(type(tensor), tensor._array)
-                    plain._counter = tensor._counter
+                    plain._counter = shared_counter(tensor)
                     tensor = _Result(plain, next(i for i, r in enumerate(results) if r is tensor))
                 elif state.saving is not None:
                     tensor = Packed(tensor, state.saving)
-                if not isinstance(tensor, Packed | _Result) and tensor._counter is not None:
-                    version = tensor._counter[0]
+                if not isinstance(tensor, Packed | _Result):
+                    version = version_of(tensor)
             kept.append(tensor)
             versions.append(version)
         self._saved, self._versions = tuple(kept), tuple(versions)
@@ -132,17 +132,17 @@ class _Result(Packed):
     def __init__(self, plain: Any, index: int) -> None:
         self.plain = plain
         self.index = index
-        self.version = plain._counter[0] if plain._counter is not None else None
+        self.version = version_of(plain)
         self.node_of: Callable[[], Any] = lambda: None
 
     def value(self) -> Any:
-        if self.version is not None and self.plain._counter[0] != self.version:
+        if version_of(self.plain) != self.version:
             raise GraphError(
                 f"a saved result of shape {self.plain.shape} has been changed in place: it is at version "
-                f"{self.plain._counter[0]}, expected version {self.version}"
+                f"{version_of(self.plain)}, expected version {self.version}"
             )
         again = make(type(self.plain), self.plain._array)
-        again._counter = self.plain._counter
+        again._counter = shared_counter(self.plain)
         node = self.node_of()
         if node is not None and again._array.dtype.kind in "fc":
             again._node, again._nr, again._requires = node, self.index, True
@@ -208,7 +208,7 @@ def _fresh(result: Any, tensors: Sequence[Any], ctx: Context) -> Any:
     """A result that is an argument, unchanged, becomes a tensor of its own."""
     if any(result is t for t in tensors) and not any(result is d for d in ctx._dirty):
         alias = make(type(result), result._array)
-        alias._counter = result._counter
+        alias._counter = shared_counter(result)
         return alias
     return result
 
@@ -245,8 +245,7 @@ def _attach(
     node.dtype = tuple(getattr(a, "dtype", None) for a in arrays) if len(arrays) > 1 else arrays[0].dtype
     node.saved, node.versions, node.out_version, node.picks, node.more = (), (), None, None, None
     for dirty in ctx._dirty:
-        if dirty._counter is not None:
-            dirty._counter[0] += 1
+        changed(dirty)
     ctx._keep(results)
     reference: Callable[[], Any] = weakref.ref(node)
     for saved in ctx._saved or ():
@@ -264,6 +263,7 @@ def _plan(cls: Any, needs: tuple[bool, ...]) -> Plan:
     plan = Plan.__new__(Plan)
     plan.name = f"{cls.__name__}Backward"
     plan.saves = True
+    plan.quick = False
     plan.operands = None if all(needs) else needs
     return plan
 

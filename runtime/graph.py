@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .base import Packed, Spec, TensorBase, make, rare
+from .base import Packed, Spec, TensorBase, changed, make, rare, version_of
 from .errors import GraphError, ShapeError
 from .modes import state
 from .support import conj, real_if_real, unbroadcast
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["AccumulateGrad", "MultiNode", "Node", "sweep"]
 
 next_number = count().__next__
+_HOST = (np.ndarray, np.generic)
+_ndarray = np.ndarray
 
 _FREED = (
     "backward through {name} a second time: its saved values have been freed. Pass retain_graph=True to the "
@@ -79,7 +81,8 @@ class Node:
         indices: which result of each edge's node; None if all are the first.
         seq: its number; newer nodes have higher ones.
         shape, dtype: of the result.
-        saved: (out, arguments, options), holding only what the rule names; None once freed.
+        saved: the result, then the arguments; only what the rule names, None for the rest. None once freed.
+        options: arguments by keyword, or None.
         versions: the version of each tensor among the arguments when it was saved.
         out_version: the result's version list and the version saved; None if the result is not saved.
         picks: for parameters that are sequences of operands, which of them have an edge.
@@ -94,6 +97,7 @@ class Node:
         "indices",
         "lasti",
         "more",
+        "options",
         "out_version",
         "picks",
         "plan",
@@ -110,6 +114,7 @@ class Node:
     shape: Any
     dtype: Any
     saved: Any
+    options: dict[str, Any] | None
     versions: tuple[Any, ...]
     out_version: tuple[Any, Any] | None
     picks: tuple[Any, ...] | None
@@ -168,17 +173,17 @@ class Node:
         plan = self.plan
         if saved is None:
             raise GraphError(_FREED.format(name=plan.name))
-        out, arguments, _ = saved
+        out, *arguments = saved
         if self.out_version is not None and self.out_version[0][0] != self.out_version[1]:
             raise self._changed(np.shape(out), self.out_version[0][0], self.out_version[1], "its result")
-        if cls is not None or not plan.simple or not isinstance(g, np.ndarray | np.generic):
+        if cls is not None or not plan.simple or not isinstance(g, _HOST):
             return self._apply_slowly(g, cls)
         values = []
         for value, version in zip(arguments, self.versions, strict=True):
             if version is None:
                 values.append(value)
-            elif value._counter[0] != version:
-                raise self._changed(value._array.shape, value._counter[0], version, "an operand")
+            elif version_of(value) != version:
+                raise self._changed(value._array.shape, version_of(value), version, "an operand")
             else:
                 values.append(value._array)
         edges = self.edges
@@ -206,32 +211,31 @@ class Node:
         result = self.out_version
         if saved is None or (result is not None and result[0][0] != result[1]):
             return self.apply(g, None)[0]
-        out, arguments, _ = saved
-        versions = self.versions
-        if len(arguments) == 1:
-            (a,) = arguments
-            if versions[0] is not None:
-                if a._counter[0] != versions[0]:
+        plan = self.plan
+        if g.dtype.kind == "c" or (g.__class__ is not _ndarray and not isinstance(g, _HOST)):
+            return self.apply(g, None)[0]
+        if len(saved) == 2:
+            out, a = saved
+            (version,) = self.versions
+            if version is not None:
+                if a._counter != version and version_of(a) != version:
                     return self.apply(g, None)[0]
                 a = a._array
-            values: tuple[Any, ...] = (a,)
+            (adjoint,) = plan.template(g, out, a)
         else:
-            a, b = arguments
-            if versions[0] is not None:
-                if a._counter[0] != versions[0]:
+            out, a, b = saved
+            version, other = self.versions
+            if version is not None:
+                if a._counter != version and version_of(a) != version:
                     return self.apply(g, None)[0]
                 a = a._array
-            if versions[1] is not None:
-                if b._counter[0] != versions[1]:
+            if other is not None:
+                if b._counter != other and version_of(b) != other:
                     return self.apply(g, None)[0]
                 b = b._array
-            values = (a, b)
-        plan = self.plan
-        if (g.dtype.kind == "c" and plan.conjugates) or not isinstance(g, np.ndarray | np.generic):
-            return self.apply(g, None)[0]
-        (adjoint,) = plan.template(g, out, *values)
+            (adjoint,) = plan.template(g, out, a, b)
         (edge,) = self.edges
-        if adjoint.__class__ is np.ndarray and adjoint.shape == edge.shape and adjoint.dtype is edge.dtype:
+        if adjoint.__class__ is _ndarray and adjoint.shape == edge.shape and adjoint.dtype is edge.dtype:
             return adjoint
         return self._fit(adjoint, 0, g)
 
@@ -262,7 +266,8 @@ class Node:
     def _apply_slowly(self, g: Any, cls: type[Any] | None) -> Sequence[Any]:
         """`apply` for nested arguments and options, and for computing with tensors."""
         plan = self.plan
-        out, arguments, options = self.saved
+        out, *arguments = self.saved
+        options = self.options
         found = iter(self.versions)
 
         if plan.simple:
@@ -275,7 +280,7 @@ class Node:
         if cls is not None:
             template = plan.recorded_template()
             out = self._result_again(out, cls)
-        elif not isinstance(like, np.ndarray | np.generic):
+        elif not isinstance(like, _HOST):
             template = plan.device_template(like)
         around = conj if plan.conjugates else _same
         g = around(tuple(g) if self.multiple else g)
@@ -302,8 +307,8 @@ class Node:
         """A saved argument as the template takes it; tensors are checked against their versions."""
         if isinstance(value, TensorBase):
             version = next(versions)
-            if version is not None and value._counter is not None and value._counter[0] != version:
-                raise self._changed(np.shape(value._array), value._counter[0], version, "an operand")
+            if version is not None and version_of(value) != version:
+                raise self._changed(np.shape(value._array), version_of(value), version, "an operand")
             return value if cls is not None else value._array
         if isinstance(value, Spec):
             return value.hollow()
@@ -359,8 +364,8 @@ class Node:
     def release(self) -> None:
         """Let go of the saved values, unless there are none: then the node can run again."""
         plan = self.plan
-        if plan.saves or (plan.needs and _holds_arrays(self.saved)):
-            self.saved = None
+        if plan.saves or (plan.needs and (_holds_arrays(self.saved) or _holds_arrays(self.options))):
+            self.saved = self.options = None
 
     def _changed(self, shape: Any, found: int, expected: int, what: str) -> GraphError:
         return GraphError(
@@ -561,10 +566,13 @@ def sweep(
             node = heapq.heappop(heap)[1]
             g = pending.pop(node)
         more = node.more
-        if quickly and more is None and node.__class__ is Node and node.plan.quick and node.indices is None:
+        if quickly and more is None and node.plan.quick and node.indices is None:
             value = node.single(g)
             if not keep:
-                node.release()
+                if node.plan.saves:
+                    node.saved = None
+                elif node.plan.needs:
+                    node.release()
             (target,) = node.edges
             if target.__class__ is Node and not heap:  # nothing else waits: go on along the chain
                 node, g = target, value
@@ -760,8 +768,7 @@ def _store(leaf: TensorBase, value: Any, cls: type[Any], graph: bool, sole: bool
             if isinstance(array, np.generic):
                 old._array = array = np.array(array)
             np.add(array, value, out=array)
-            if old._counter is not None:
-                old._counter[0] += 1
+            changed(old)
 
 
 def _unshared(value: Any) -> bool:

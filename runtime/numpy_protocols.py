@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .base import TensorBase, make
+from .base import TensorBase, changed, make
 from .errors import GraphError
 from .fast import FAST_BINARY, FAST_UNARY
 from .record import record
@@ -119,8 +119,8 @@ def _at(ufunc: np.ufunc, target: Any, index: Any, value: Any = None) -> None:
         return
     rest = () if value is None else (_plain(value),)
     ufunc.at(_plain(target), _plain(index), *rest)
-    if isinstance(target, TensorBase) and target._counter is not None:
-        target._counter[0] += 1
+    if isinstance(target, TensorBase):
+        changed(target)
 
 
 def _into(function: Any, args: Any, kwargs: dict[str, Any], out: tuple[Any, ...]) -> Any:
@@ -132,8 +132,8 @@ def _into(function: Any, args: Any, kwargs: dict[str, Any], out: tuple[Any, ...]
     if lookup(function) is None:
         raise NoRule(f"{function} has no rule")
     function(*_plain(args), out=_plain(target), **_plain(kwargs))
-    if isinstance(target, TensorBase) and target._counter is not None:
-        target._counter[0] += 1
+    if isinstance(target, TensorBase):
+        changed(target)
     return target
 
 

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from .base import TensorBase, boxed
+from .base import TensorBase, boxed, changed
 from .errors import DtypeError, GraphError
 
 __all__ = ["SGD", "Adam", "AdamW", "CosineLR", "ExponentialLR", "LambdaLR", "Optimizer", "RMSprop", "StepLR"]
@@ -66,7 +66,7 @@ class Optimizer:
             if p.grad is not None:
                 array = boxed(p)
                 array -= self._change(array, self._decayed(array, p.grad._array), kept)
-                p._counter[0] += 1
+                changed(p)
         return loss
 
     def _decayed(self, p: Any, g: Any) -> Any:

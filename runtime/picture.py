@@ -262,7 +262,7 @@ def _saved(node: Node) -> str:
         return "freed" if saved is None else f"keeps {len(saved)} tensors" if saved else ""
     if node.saved is None:
         return "freed"
-    out, arguments, _ = node.saved
+    out, *arguments = node.saved
     names = ["result"] if out is not None else []
     for name, value in zip(rule.signature.parameters, arguments, strict=False):
         if name in plan.needs and name in rule.wrt and value is not None and not isinstance(value, Spec):

@@ -129,6 +129,8 @@ class Layout:
         bound = {**self.defaults, **given, **kwargs}
         if len(bound) < len(self.known) or not given.keys().isdisjoint(kwargs):
             return self.rule.bind(args, kwargs)
+        if self.rule.only:
+            self.rule.check_options(bound)
         return bound
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from .base import Packed, Spec, TensorBase, View, make
+from .base import Packed, Spec, TensorBase, View, make, shared_counter, version_of
 from .explain import explained, inference, qualified
 from .graph import MultiNode, Node, extra, next_number
 from .modes import enable_grad, state
@@ -162,8 +162,8 @@ def node_for(
                 nested = True
         elif value is not None and not isinstance(value, bool | int | str):
             operands.append(False)
-    if len(leads) < len(found) and len(leads) < sum(1 for t in found if t._requires):
-        raise NoRule(f"the rule of {rule.name} has no derivative for one of the arguments that require grad")
+    if len(leads) < len(found):
+        _check_covered(rule, bound, leads, found)
     plan = plan_for(rule, function, tuple(active), name, None if all(operands) else tuple(operands))
     multiple = isinstance(out, tuple | list)
     node = _new(MultiNode if multiple else Node)
@@ -179,6 +179,15 @@ def node_for(
     _save(node, plan, layout, bound, out, result)
     mark_place(node)
     return node, result
+
+
+def _check_covered(rule: Rule, bound: dict[str, Any], leads: Sequence[Any], found: Sequence[Any]) -> None:
+    """Refuse a tensor that requires grad where the rule has no derivative; a step has the derivative 0."""
+    steps: list[Any] = []
+    for parameter in rule.steps:
+        unwrapped(bound.get(parameter), steps)
+    if any(t._requires and not any(t is other for other in (*leads, *steps)) for t in found):
+        raise NoRule(f"the rule of {rule.name} has no derivative for one of the arguments that require grad")
 
 
 def _attached(out: Any, node: Node, cls: type[Any]) -> Any:
@@ -222,20 +231,22 @@ def _save(node: Node, plan: Plan, layout: Layout, bound: dict[str, Any], out: An
     if keeps_out and not isinstance(result, tuple | list):
         if state.saving is not None:
             out = Packed(make(type(result), out), state.saving)
-        elif result._counter is not None:
-            node.out_version = (result._counter, result._counter[0])
-    node.saved = (out if keeps_out else None, tuple(arguments), options)
+        elif (counter := shared_counter(result)) is not None:
+            node.out_version = (counter, counter[0])
+    node.saved = (out if keeps_out else None, *arguments)
+    node.options = options
 
 
 def _kept(value: Any, versions: list[Any], plan: Plan) -> Any:
     """A value to save; the versions of the tensors in it are added to `versions`."""
     if isinstance(value, TensorBase):
-        if value._counter is None:
+        version = version_of(value)
+        if version is None:
             raise inference(plan.name)
         if state.saving is not None:
             versions.append(None)
             return Packed(value, state.saving)
-        versions.append(value._counter[0])
+        versions.append(version)
         return value
     if isinstance(value, list | tuple) and type(value) in (list, tuple):
         return type(value)([_kept(part, versions, plan) for part in value])
@@ -327,7 +338,7 @@ def link_one(
         refused = "it was made where recording is off (no_grad)"
     base = source if parent is None else parent.base
     result._view = View(base, parent, function, rest, kwargs, item, refused)
-    result._counter = source._counter
+    result._counter = shared_counter(source)
 
 
 def replay(calls: Sequence[View], whole: Any) -> Any:

@@ -98,15 +98,25 @@ class Rule:
         self.samples = list(samples)
         self.jvp_body: Callable[..., Any] | None = None
         self._sliced: dict[tuple[str, tuple[int, ...]], Callable[..., Any]] = {}
-        if body is None:
-            self.signature = None
-            self.wrt: tuple[str, ...] = ()
-            return
-        parameters = list(inspect.signature(body).parameters.values())
-        self.signature = inspect.Signature(parameters[2:])
-        if wrt is None:
-            wrt = [p.name for p in parameters[2 : 2 + len(_returned(_parsed(body)))]]
-        self.wrt = tuple(wrt)
+        self._named = None if wrt is None else tuple(wrt)
+
+    # Most programs meet a few of the rules: what needs the source of a body waits until it is asked for.
+
+    @functools.cached_property
+    def signature(self) -> inspect.Signature | None:
+        """The operation's own parameters; None if nothing of it is differentiable."""
+        if self.body is None:
+            return None
+        return inspect.Signature(list(inspect.signature(self.body).parameters.values())[2:])
+
+    @functools.cached_property
+    def wrt(self) -> tuple[str, ...]:
+        """Names of the differentiable parameters, in the order of the returned expressions."""
+        if self.body is None or self.signature is None:
+            return ()
+        if self._named is not None:
+            return self._named
+        return tuple(self.signature.parameters)[: len(_returned(_parsed(self.body)))]
 
     def __repr__(self) -> str:
         names = ", ".join(getattr(f, "__name__", repr(f)) for f in self.functions)
@@ -143,7 +153,7 @@ class Rule:
         try:
             bound = self.signature.bind(*args, **kwargs)
         except TypeError as error:
-            known = [name for name in self.signature.parameters]
+            known = list(self.signature.parameters)
             unknown = [name for name in kwargs if name not in known]
             what = f"option {unknown[0]!r}" if unknown else f"these arguments ({error})"
             raise NoRule(f"the rule of {self.name} does not cover {what}") from None

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from .base import TensorBase, View, boxed, make
+from .base import TensorBase, View, boxed, changed, make
 from .errors import DtypeError, GraphError, ShapeError
 from .explain import explained
 from .graph import Node, extra, next_number
@@ -76,7 +76,15 @@ def _last_writes(shape: tuple[int, ...], key: Any) -> Any:
     return written[key] == order
 
 
-@linear(stored, wrt=("x", "value"))
+@linear(
+    stored,
+    wrt=("x", "value"),
+    samples=[
+        (np.array([0.3, -0.9, 0.6]), 1, 5.0),
+        (np.array([[0.3, -0.9], [0.6, 1.2]]), (slice(None), 0), np.array([1.5, -0.5])),
+        (np.array([0.3, -0.9, 0.6]), np.array([0, 0, 2]), np.array([1.5, -0.5, 0.7])),
+    ],
+)
 def _stored(g: Any, out: Any, x: Any, key: Any, value: Any) -> Any:
     return cleared(g, key), taken(g, key, value)
 
@@ -116,8 +124,7 @@ def change(
     records = recording and (x._requires or any(t._requires for t in found))
     ghost = _ghost(x, array.copy() if records else array)
     _write(array, function, raw, write)
-    if x._counter is not None:
-        x._counter[0] += 1
+    changed(x)
     if records:
         rule = lookup(function)
         if rule is None:
@@ -200,6 +207,7 @@ def _attach(x: Any, node: Node) -> None:
 _NO_PLAN = Plan.__new__(Plan)
 _NO_PLAN.name = "CopySlices"
 _NO_PLAN.saves = False
+_NO_PLAN.quick = False
 _NO_PLAN.operands = None
 
 

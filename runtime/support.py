@@ -39,6 +39,16 @@ def unbroadcast(g: Any, x: Any) -> Any:
     return real_if_real(g, x)
 
 
+def rebroadcast(g_bar: Any, g: Any, x: Any) -> Any:
+    """The adjoint of `g` in ``unbroadcast(g, x)``: stretched again over what was summed.
+
+    >>> rebroadcast(np.array([5.0, 6.0]), np.ones((3, 2)), np.zeros(2)).shape
+    (3, 2)
+    """
+    whole = np.broadcast_shapes(np.shape(g), np.shape(x))
+    return unbroadcast(np.broadcast_to(g_bar, whole), g)
+
+
 def real_if_real(g: Any, x: Any) -> Any:
     """`g` in the dtype of `x`: the real part if `x` is real; Python numbers leave the precision alone."""
     if np.iscomplexobj(g) and not np.iscomplexobj(x):

@@ -57,6 +57,18 @@ class Shadows:
         shadow[index] += sums
 
 
+    def rest(self, value: Any, g: Any) -> Any:
+        """Add to the shadow if the value is an array; else what its own adjoint is to get."""
+        if not isinstance(value, np.ndarray):
+            return g
+        self.add(value, g)
+        return 0.0
+
+    def total(self, value: Any, own: Any) -> Any:
+        """The adjoint of a value that may be an array, which has a shadow, or a number, which has its own."""
+        return self(value) if isinstance(value, np.ndarray) else own
+
+
 def _owner(view: Any) -> Any:
     """The array whose memory a view shows."""
     while view.base is not None:
@@ -100,9 +112,9 @@ def zeros_of(value: Any) -> Any:
         return {key: zeros_of(item) for key, item in value.items()}
     if isinstance(value, np.ndarray):
         return np.zeros_like(value)
-    if isinstance(value, float | complex | np.generic):
+    if isinstance(value, float | complex | np.number):
         return value * 0 if np.isfinite(value) else type(value)(0)
-    return 0.0 if isinstance(value, int) else None
+    return 0.0 if isinstance(value, int | np.bool_) else None
 
 
 def add_to_list(adjoints: Any, g: Any) -> None:
@@ -136,6 +148,11 @@ def put_back(adjoints: Any, i: Any, g: Any) -> None:
     adjoints.insert(at, g)
 
 
+def put_back_deleted(adjoints: Any, i: Any) -> None:
+    """Undo `del h[i]` of a number."""
+    put_back(adjoints, i, 0.0)
+
+
 def last_stored(adjoint: Any, index: Any) -> Any:
     """The adjoint of what was stored at `index`; where a position is repeated, only the last one counts."""
     g = adjoint[index]
@@ -147,6 +164,17 @@ def last_stored(adjoint: Any, index: Any) -> Any:
     wins = np.zeros(flat.size, bool)
     wins[first] = True
     return np.where(wins[::-1].reshape(positions.shape), g, 0)
+
+
+def last_stored_adjoint(g: Any, adjoint: Any, index: Any) -> Any:
+    """The adjoint of `adjoint` in ``last_stored(adjoint, index)``: a store, of which the last one wins, too.
+
+    >>> last_stored_adjoint(np.array([1.0, 2.0]), np.zeros(3), [1, 1])
+    array([0., 2., 0.])
+    """
+    stored = np.zeros_like(adjoint)
+    stored[index] = g
+    return stored
 
 
 def scattered(g: Any, x: Any, index: Any) -> Any:
@@ -164,7 +192,9 @@ def scattered(g: Any, x: Any, index: Any) -> Any:
 def unit_seed(value: Any) -> Any:
     """The seed 1 of a result that turns out to be one number when the program runs."""
     if np.size(value) != 1 or np.iscomplexobj(value):
-        raise TypeError(f"the gradient needs one real number as the result, not {np.shape(value)} of {np.asarray(value).dtype}")
+        raise TypeError(
+            f"the gradient needs one real number as the result, not {np.shape(value)} of {np.asarray(value).dtype}"
+        )
     return np.ones_like(value) if isinstance(value, np.ndarray) else 1.0
 
 
@@ -175,10 +205,64 @@ def diagonal_places(a: Any) -> Any:
     raise ValueError("All dimensions of input must be of equal length")
 
 
-def repeated_to_diagonal(values: Any, a: Any) -> Any:
-    """Values repeated to the length of the diagonal of `a`."""
-    flat = np.ravel(values)
-    return flat[np.arange(min(np.shape(a))) % flat.size]
+def cycle_by_place(values: Any, a: Any, mask: Any) -> Any:
+    """Positions in `values` of what `np.putmask` stores at the places of a mask."""
+    return np.flatnonzero(mask) % np.size(values)
+
+
+def places_in_order(a: Any, index: Any) -> Any:
+    """The elements of `a` that an index selects, in order: one row of positions for each."""
+    flat = np.arange(a.size).reshape(np.shape(a))[index]
+    return np.stack(np.unravel_index(np.ravel(flat), np.shape(a)), axis=-1)
+
+
+def shape_at(a: Any, index: Any) -> Any:
+    """The shape of `a[index]`."""
+    return np.shape(a[index])
+
+
+def flat_index(a: Any, at: Any) -> Any:
+    """The index of `a` that is `at` in `a.flat`."""
+    return np.unravel_index(np.arange(a.size)[at], np.shape(a))
+
+
+def shuffled_order(generator: Any, n: Any) -> Any:
+    """The order into which `generator.shuffle` would bring `n` rows."""
+    order = np.arange(n)
+    generator.shuffle(order)
+    return order
+
+
+def writable_copy(a: Any) -> Any:
+    """A copy of an argument that is written to; one that is read-only may not be."""
+    if not a.flags.writeable:
+        raise ValueError("assignment destination is read-only")
+    return a.copy()
+
+
+def private_together(*arrays: Any) -> tuple[Any, ...]:
+    """Copies of arguments that share memory, which share memory in the same way."""
+    copies: dict[int, Any] = {}
+    private = []
+    for a in arrays:
+        owner = _owner(a)
+        if id(owner) not in copies:
+            low, high = np.lib.array_utils.byte_bounds(owner)
+            memory = np.empty(high - low, np.uint8)
+            offset = owner.__array_interface__["data"][0] - low
+            copies[id(owner)] = np.ndarray(owner.shape, owner.dtype, memory, offset, owner.strides)
+            copies[id(owner)][...] = owner
+        start = a.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+        whole = copies[id(owner)]
+        offset = whole.__array_interface__["data"][0] - whole.base.__array_interface__["data"][0] + start
+        private.append(np.ndarray(a.shape, a.dtype, whole.base, offset, a.strides))
+    return tuple(private)
+
+
+def take_inserted(adjoints: Any, i: Any) -> Any:
+    """Undo `insert(i, ...)`: the adjoint of what was inserted."""
+    n = len(adjoints) - 1
+    return adjoints.pop(min(max(i if i >= 0 else i + n, 0), n))
 
 
 def flat_places(a: Any, indices: Any, mode: Any) -> Any:
@@ -195,7 +279,9 @@ def places_along_axis(a: Any, indices: Any, axis: Any) -> Any:
     """The index that `np.put_along_axis` stores at."""
     if axis is None:
         return np.unravel_index(np.ravel(indices), np.shape(a))
-    shape = np.broadcast_shapes(np.shape(indices), tuple(1 if i == axis % np.ndim(a) else n for i, n in enumerate(np.shape(a))))
+    shape = np.broadcast_shapes(
+        np.shape(indices), tuple(1 if i == axis % np.ndim(a) else n for i, n in enumerate(np.shape(a)))
+    )
     grid = list(np.meshgrid(*(np.arange(n) for n in shape), indexing="ij", sparse=True))
     grid[axis] = np.broadcast_to(indices, shape)
     return tuple(grid)

@@ -21,7 +21,7 @@ import numpy as np
 
 from . import device as devices
 from . import numpy_protocols, steps, stores
-from .base import TensorBase, boxed, make, rare
+from .base import TensorBase, boxed, changed, make, rare, shared_counter, version_of
 from .errors import DtypeError, GraphError, OutOfRange, ShapeError
 from .fast import binary, unary, viewing
 from .graph import Handle, Node, extra
@@ -209,7 +209,8 @@ class Tensor(TensorBase):
         """
         if self._counter is None:
             raise GraphError("an inference tensor has no version")
-        return self._counter[0]
+        version: int = version_of(self)
+        return version
 
     @property
     def _base(self) -> Any:
@@ -271,13 +272,12 @@ class Tensor(TensorBase):
         if self._requires:
             _check_differentiable(array.dtype)
         self._array = array
-        if self._counter is not None:
-            self._counter[0] += 1  # a graph that saved this tensor would read the new values
+        changed(self)  # a graph that saved this tensor would read the new values
 
     def detach(self: S) -> S:
         """The same memory, outside of the graph; a later change in place is noticed by `backward`."""
         result = make(type(self), boxed(self))
-        result._counter = self._counter
+        result._counter = shared_counter(self)
         return result
 
     def detach_(self: S) -> Any:
@@ -1280,6 +1280,6 @@ def _astype(array: Any, dtype: Any) -> Any:
     return array.astype(dtype)
 
 
-@linear(_astype, wrt=("array",))
+@linear(_astype, wrt=("array",), samples=[(np.array([0.3, -0.9]), np.complex128)])
 def _cast(g: Any, out: Any, array: Any, dtype: Any) -> Any:
     return g

@@ -100,7 +100,7 @@ class Abstraction:
     def check(self, claimed: Kind | tuple[Kind, ...], value: Any) -> None:
         """Fail unless what is claimed is true of the value."""
         if isinstance(claimed, tuple):
-            assert isinstance(value, tuple), f"{claimed} claimed of a {type(value).__name__}"
+            assert isinstance(value, tuple | list), f"{claimed} claimed of a {type(value).__name__}"
             assert len(claimed) == len(value), f"{len(claimed)} results claimed of {len(value)}"
             for each, part in zip(claimed, value, strict=True):
                 self.check(each, part)
@@ -110,7 +110,9 @@ class Abstraction:
             if claimed.dims is not None:
                 assert len(claimed.dims) == value.ndim, f"{claimed} claimed of shape {value.shape}"
                 for size, n in zip(claimed.dims, value.shape, strict=True):
-                    assert self.true_of(size, n), f"{claimed} claimed of shape {value.shape} where {self.roots}"
+                    assert self.true_of(size, n), (
+                        f"{claimed} claimed of shape {value.shape} where {self.roots}"
+                    )
         elif isinstance(claimed, Number):
             assert isinstance(value, bool | int | float | complex | np.generic), (
                 f"{claimed} claimed of {value!r}"

@@ -13,14 +13,14 @@ added. Memory that is written to has a *shadow*: adjoint memory of the same layo
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, KeysView
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..runtime import support_memory as support
 from ..runtime import support as _support
+from ..runtime import support_memory as support
 from ..runtime.rule import NoRule, Rule, lookup
 from ..runtime.support import unbroadcast
 from .analyses.activity import Activity
@@ -52,12 +52,24 @@ from .ir import (
     While,
     With,
     blocks,
-    operands,
+    in_order,
     substitute,
     variables,
     walk,
 )
-from .kinds import BOOL, INT, UNKNOWN, Array, Container, Number, Opaque, dims_of, dtype_of, is_real, same_shape
+from .kinds import (
+    BOOL,
+    INT,
+    UNKNOWN,
+    Array,
+    Container,
+    Number,
+    Opaque,
+    dims_of,
+    dtype_of,
+    is_real,
+    same_shape,
+)
 from .kinds import Sequence as SequenceKind
 from .lowering.expressions import subscript
 from .lowering.reader import Frame, Reader
@@ -111,7 +123,7 @@ class Adjoint(Reader):
         self.indices: dict[Var, Var] = {}
         self.holed: set[Var] = set()  # adjoints that may hold zeros by structure
         self._defined: dict[Var, Statement] = {}
-        self.static = StaticShadows(self)
+        self.static_shadows = StaticShadows(self)
         for s in walk(function.body):
             if isinstance(s, For | While):
                 self.in_loops |= _bound_inside(s)
@@ -157,7 +169,11 @@ class Adjoint(Reader):
     def gradient(self, v: Var) -> Arg:
         """The adjoint of an independent variable at the end, zeros if nothing reached it."""
         if self.is_buffer(v):
-            return self.shadow(v) if self.static.has(v) or not self.static.possible(v) else self.zeros_like(v)
+            return (
+                self.shadow(v)
+                if self.static_shadows.has(v) or not self.static_shadows.possible(v)
+                else self.zeros_like(v)
+            )
         bar = self.bars.get(v)
         return self.zeros_like(v) if bar is None else bar.arg
 
@@ -251,6 +267,17 @@ class Adjoint(Reader):
         elif isinstance(target, Var) and self.activity.active(target):
             if isinstance(target.kind, SequenceKind):
                 self.do(self.function_op(support.add_to_list), self.shadow(target), g, effect="write")
+            elif self.is_buffer(target) and not isinstance(target.kind, Array):
+                # an array, whose adjoint is its shadow, or a number, which has an adjoint of its own
+                rest = self.let(
+                    Op("method", "rest"),
+                    self._shadow_table(),
+                    self.primal(target),
+                    g,
+                    kind=UNKNOWN,
+                    effect="write",
+                )
+                self._add(target, rest)
             elif self.is_buffer(target):
                 self._add_to_shadow(target, g)
             else:
@@ -283,21 +310,10 @@ class Adjoint(Reader):
     def augment(self, target: Arg, index: Arg, g: Arg, symbol: str = "+") -> None:
         if isinstance(g, Let):
             raise TypeError(g)
-        negated = self._negation_of(g)
-        if negated is not None:
-            symbol, g = {"+": "-", "-": "+"}[symbol], negated
         self.do(Op("augment", symbol, BINARY[symbol]), target, index, g, effect="write")
 
-    def _negation_of(self, g: Arg) -> Arg | None:
-        """`x` where g is the `-x` just made."""
-        last = self.statements[-1] if self.statements else None
-        if isinstance(last, Let) and g in last.outs and last.op.form == "operator" and last.op.text == "-" and len(last.args) == 1:
-            self.statements.pop()
-            return last.args[0]
-        return None
-
     def _add_to_shadow(self, target: Var, g: Arg) -> None:
-        if self.static.possible(target):
+        if self.static_shadows.possible(target):
             self.augment(self.shadow(target), ELLIPSIS, g)
         else:
             self.do(Op("method", "add"), self._shadow_table(), self.primal(target), g, effect="write")
@@ -314,7 +330,12 @@ class Adjoint(Reader):
         elif isinstance(target.kind, Array):
             into = self.accumulator(target)
         else:
-            self._add(target, self.let(self.function_op(support.scattered), g, self.primal(target), index, kind=target.kind))
+            self._add(
+                target,
+                self.let(
+                    self.function_op(support.scattered), g, self.primal(target), index, kind=target.kind
+                ),
+            )
             return
         self._scatter_into(into, index, g)
 
@@ -322,7 +343,9 @@ class Adjoint(Reader):
         if selects_once(index):
             self.augment(into, index, g)
         else:
-            self.do(Op("call", f"{self.numpy.text}.add.at", np.add.at, self.numpy), into, index, g, effect="write")
+            self.do(
+                Op("call", f"{self.numpy.text}.add.at", np.add.at, self.numpy), into, index, g, effect="write"
+            )
 
     def accumulator(self, target: Var) -> Arg:
         """The adjoint of an array as memory that may be added to in place."""
@@ -340,8 +363,14 @@ class Adjoint(Reader):
     def take(self, v: Var) -> Arg | None:
         """The complete adjoint of a value, where its definition is reached; None if there is none."""
         if self.is_buffer(v) and isinstance(v.kind, SequenceKind | Array) or self.aliases.is_buffer(v):
-            if self.static.possible(v):
-                return self.shadow(v) if self.static.has(v) else None
+            if self.static_shadows.possible(v):
+                return self.shadow(v) if self.static_shadows.has(v) else None
+            if not isinstance(v.kind, Array | SequenceKind):
+                own = self.bars.pop(v, None)
+                held = Const(0.0) if own is None else own.arg
+                return self.let(
+                    Op("method", "total"), self._shadow_table(), self.primal(v), held, kind=UNKNOWN
+                )  # type: ignore[no-any-return]
             return self.shadow(v)
         bar = self.bars.pop(v, None)
         return None if bar is None else bar.arg
@@ -351,8 +380,11 @@ class Adjoint(Reader):
 
     def let(self, op: Op, *args: Arg, **kwargs: Any) -> Any:
         result = super().let(op, *args, **kwargs)
-        if op.function is np.where or op.function is np.equal or any(v in self.holed for a in args for v in variables(a)) or any(
-            isinstance(arg_kind(a), Array) and dtype_of(arg_kind(a)) == "b1" for a in args
+        if (
+            op.function is np.where
+            or op.function is np.equal
+            or any(v in self.holed for a in args for v in variables(a))
+            or any(isinstance(arg_kind(a), Array) and dtype_of(arg_kind(a)) == "b1" for a in args)
         ):
             self._hole(result)
         elif op.form == "call" and op.ref is not None and op.ref.imports == "support":
@@ -368,10 +400,12 @@ class Adjoint(Reader):
 
     def shadow(self, v: Var) -> Arg:
         """Adjoint memory of a buffer, or the list of adjoints of a list's elements."""
-        if self.static.possible(v):
-            return self.static.shadow(v)
+        if self.static_shadows.possible(v):
+            return self.static_shadows.shadow(v)
         made = Var(bar_name(v), v.kind, adjoint_hint(v))
-        self.add(Let((made,), Op("apply", "shadows"), (self._shadow_table(), self.primal(v)), (), "", self.site))
+        self.add(
+            Let((made,), Op("apply", "shadows"), (self._shadow_table(), self.primal(v)), (), "", self.site)
+        )
         self._hole(made)
         return made
 
@@ -423,11 +457,17 @@ class Adjoint(Reader):
         assert isinstance(target, Var)
         if isinstance(target.kind, SequenceKind):
             if self.activity.active(target) and not self._inert(target):
-                g = self.let(self.function_op(support.take_item), self.shadow(target), self.primal(index), kind=target.kind.element, effect="write")
+                g = self.let(
+                    self.function_op(support.take_item),
+                    self.shadow(target),
+                    self.primal(index),
+                    kind=target.kind.element,
+                    effect="write",
+                )
                 self.contribute(value, g)
             return
         active = self.activity.active(target)
-        if active and not (self.static.possible(target) and not self.static.has(target)):
+        if active and not (self.static_shadows.possible(target) and not self.static_shadows.has(target)):
             shadow = self.shadow(target)
             at = self.primal(index)
             g = None
@@ -463,7 +503,12 @@ class Adjoint(Reader):
 
     def _cast(self, g: Arg, value: Arg) -> Arg:
         a, b = dtype_of(arg_kind(g)), dtype_of(arg_kind(value))
-        if a == b or b in ("float", "complex") or a in ("float",) or (a and b and is_real(arg_kind(g)) and b == "complex"):
+        if (
+            a == b
+            or b in ("float", "complex")
+            or a in ("float",)
+            or (a and b and is_real(arg_kind(g)) and b == "complex")
+        ):
             return g
         return self.let(self.function_op(_support.real_if_real), g, self.primal(value), kind=arg_kind(value))  # type: ignore[no-any-return]
 
@@ -472,7 +517,9 @@ class Adjoint(Reader):
         target, index, value = s.args
         assert isinstance(target, Var)
         at = self.primal(index)
-        if self.activity.active(target) and not (self.static.possible(target) and not self.static.has(target)):
+        if self.activity.active(target) and not (
+            self.static_shadows.possible(target) and not self.static_shadows.has(target)
+        ):
             if self.activity.any_active(value):
                 shadow = self.shadow(target)
                 g: Arg = shadow if at == ELLIPSIS else self.index(shadow, at)
@@ -500,6 +547,9 @@ class Adjoint(Reader):
     def _write(self, s: Let) -> None:
         """Other statements that change memory: list methods, `np.add.at`."""
         target = s.args[0]
+        if s.op.form == "delete" and isinstance(target, Var) and isinstance(target.kind, SequenceKind):
+            self._delete(s, target)
+            return
         if s.op.function in WRITES_FIRST:
             assert isinstance(target, Var)
             value = s.args[2]
@@ -513,17 +563,29 @@ class Adjoint(Reader):
             return
         if not isinstance(target, Var) or not isinstance(target.kind, SequenceKind):
             if any(self.activity.any_active(a) for a in s.operands):
-                self.refuse_at(s, Code.MUTATION, f"`{s.op.text}` changes an array in a way that is not followed")
+                self.refuse_at(
+                    s, Code.MUTATION, f"`{s.op.text}` changes an array in a way that is not followed"
+                )
             return
         if not self.activity.active(target) or self._inert(target):
             return
         self._list_method(s, target)
 
+    def _delete(self, s: Let, target: Var) -> None:
+        """`del h[i]` of a list: the element is there again, with no adjoint."""
+        if not self.activity.active(target) or self._inert(target):
+            return
+        if not isinstance(target.kind.element, Number) or not isinstance(arg_kind(s.args[1]), Number):  # type: ignore[attr-defined]
+            self.refuse_at(s, Code.MUTATION, "this `del` is not followed", "build a new list instead")
+        put_back = self.function_op(support.put_back_deleted)
+        self.do(put_back, self.shadow(target), self.primal(s.args[1]), effect="write")
+
     def _list_method(self, s: Let, target: Var) -> None:
+        assert isinstance(target.kind, SequenceKind)
         name = s.op.text
         shadow = self.shadow(target)
         if name == "append":
-            g = self.let(Op("method", "pop"), shadow, kind=target.kind.element, effect="write")  # type: ignore[attr-defined]
+            g = self.let(Op("method", "pop"), shadow, kind=target.kind.element, effect="write")
             self.contribute(s.args[1], g)
         elif name == "pop" and len(s.args) == 1:
             g = self.take(s.out) if self.activity.active(s.out) else None
@@ -533,6 +595,15 @@ class Adjoint(Reader):
             g = self.take(s.out) if self.activity.active(s.out) else None
             zero = g if g is not None else self.zeros_like(self.primal(s.out))
             self.do(self.function_op(support.put_back), shadow, self.primal(s.args[1]), zero, effect="write")
+        elif name == "insert":
+            g = self.let(
+                self.function_op(support.take_inserted),
+                shadow,
+                self.primal(s.args[1]),
+                kind=target.kind.element,
+                effect="write",
+            )
+            self.contribute(s.args[2], g)
         elif name == "reverse":
             self.do(Op("method", "reverse"), shadow, effect="write")
         else:
@@ -547,6 +618,11 @@ class Adjoint(Reader):
         if s.op.form == "user":
             self._call_user(s)
             return
+        if s.op.form == "together":
+            for original, copy in zip(s.args, s.outs, strict=True):
+                if self.activity.any_active(original):
+                    self.contribute(original, self.let(Op("method", "copy", np.copy), self.shadow(copy)))
+            return
         if s.op.form == "attribute" and isinstance(arg_kind(s.args[0]), Container):
             return  # a part of an argument: its adjoint is wanted as it is
         rule = lookup(s.op.function) if s.op.function is not None else None
@@ -556,7 +632,12 @@ class Adjoint(Reader):
                                "write x = x + y, or make its kind known")  # fmt: skip
             if rule is not None:
                 return
-            self.refuse_at(s, Code.NO_RULE, f"no rule yet for `{s.op.text}`", "add a rule, or use operations that have one")
+            self.refuse_at(
+                s,
+                Code.NO_RULE,
+                f"no rule yet for `{s.op.text}`",
+                "add a rule, or use operations that have one",
+            )
         assert rule is not None
         try:
             bound = rule.bind(s.args, dict(s.kwargs))
@@ -577,7 +658,12 @@ class Adjoint(Reader):
         *results, saved = s.outs
         instance = s.op.function
         if any(self.is_buffer(v) for v in results):
-            self.refuse_at(s, Code.MUTATION, f"{s.op.text} calls itself and returns memory that is written to", "return a copy")
+            self.refuse_at(
+                s,
+                Code.MUTATION,
+                f"{s.op.text} calls itself and returns memory that is written to",
+                "return a copy",
+            )
         seeds: list[Arg] = []
         for v in results:
             g = self.take(v) if self.activity.active(v) else None
@@ -617,7 +703,9 @@ class Adjoint(Reader):
         if not active:
             return
         out: Arg = s.outs[0] if len(s.outs) == 1 else Tup(s.outs)
-        flip = rule.holomorphic and not all(is_real(arg_kind(v)) for a in (g, *s.operands) for v in variables(a))
+        flip = rule.holomorphic and not all(
+            is_real(arg_kind(v)) for a in (g, *s.operands) for v in variables(a)
+        )
         if flip:
             g = self._conj(g)
         adjoints = splice(self, rule, active, g, self._safe(rule, active, g, out, bound), bound)
@@ -631,7 +719,9 @@ class Adjoint(Reader):
             self._pass(rule, s, target, value)
 
     def _active_param(self, arg: Any) -> bool:
-        return any(self.activity.any_active(a) for a in (arg if isinstance(arg, tuple) else (arg,)) if not _plain(a))
+        return any(
+            self.activity.any_active(a) for a in (arg if isinstance(arg, tuple) else (arg,)) if not _plain(a)
+        )
 
     def _safe(self, rule: Rule, active: list[str], g: Arg, out: Arg, bound: dict[str, Any]) -> dict[str, Any]:
         """The rule's arguments; where `g` is zero by structure, values at which the rule is finite."""
@@ -677,7 +767,11 @@ class Adjoint(Reader):
     def unbroadcast(self, g: Arg, x: Var, whole: Any) -> Arg:
         """`g`, of kind `whole`, summed to the shape of `x`."""
         if same_shape(x.kind, whole) or (isinstance(x.kind, Number) and isinstance(whole, Number)):
-            if not isinstance(x.kind, Number) and dims_of(arg_kind(g)) not in (None, dims_of(x.kind)) and not same_shape(x.kind, arg_kind(g)):
+            if (
+                not isinstance(x.kind, Number)
+                and dims_of(arg_kind(g)) not in (None, dims_of(x.kind))
+                and not same_shape(x.kind, arg_kind(g))
+            ):
                 g = self._spread(g, x)
             return self._real(g, x)
         if isinstance(x.kind, Number) and isinstance(whole, Array) and isinstance(arg_kind(g), Array):
@@ -688,19 +782,28 @@ class Adjoint(Reader):
             return fitted  # type: ignore[no-any-return]
         extra, stretched = axes
         if extra:
-            g = self.call(np.sum, g, axis=Const(0) if extra == 1 else Tup(tuple(Const(i) for i in range(extra))))
+            g = self.call(
+                np.sum, g, axis=Const(0) if extra == 1 else Tup(tuple(Const(i) for i in range(extra)))
+            )
         if stretched:
             axis = Const(stretched[0]) if len(stretched) == 1 else Tup(tuple(Const(i) for i in stretched))
             g = self.call(np.sum, g, axis=axis, keepdims=Const(True))
         return self._real(g, x)
 
     def _spread(self, g: Arg, x: Var) -> Arg:
-        return self.call(np.broadcast_to, g, self.let(Op("attribute", "shape"), self.primal(x), kind=Opaque(tuple)))  # type: ignore[no-any-return]
+        return self.call(
+            np.broadcast_to, g, self.let(Op("attribute", "shape"), self.primal(x), kind=Opaque(tuple))
+        )  # type: ignore[no-any-return]
 
     def _real(self, g: Arg, x: Var) -> Arg:
         """In the dtype of `x`: the real part if it is real."""
         have, want = dtype_of(arg_kind(g)), dtype_of(x.kind)
-        if have == want or want in ("float", "complex") and have is not None and (is_real(arg_kind(g)) or want == "complex"):
+        if (
+            have == want
+            or want in ("float", "complex")
+            and have is not None
+            and (is_real(arg_kind(g)) or want == "complex")
+        ):
             return g
         if have == "float" and want is not None and want[0] in "fc":
             return g
@@ -721,7 +824,9 @@ class Adjoint(Reader):
         made = self._defined.get(s.manager) if isinstance(s.manager, Var) else None
         if isinstance(made, Let) and made.op.function in _ENTERED_AGAIN and statements:
             options = {k: self.primal(a) for k, a in made.kwargs}
-            manager = self.let(made.op, *[self.primal(a) for a in made.args], kind=Opaque(None), **options)
+            manager = self.let(
+                made.op, *[self.primal(a) for a in made.args], kind=Opaque(None), options=options
+            )
             self.add(With(manager, None, Block(tuple(statements)), s.site))
         else:
             self.statements.extend(statements)
@@ -732,8 +837,8 @@ class Adjoint(Reader):
             if not self.activity.active(v) or v in _bound_inside(s):
                 continue
             if self.is_buffer(v):
-                if self.static.possible(v):
-                    self.static.shadow(v)
+                if self.static_shadows.possible(v):
+                    self.static_shadows.shadow(v)
             elif loop and isinstance(v.kind, Array):
                 self.accumulator(v)
 
@@ -755,8 +860,10 @@ class Adjoint(Reader):
 
     def _branch_out(self, out: Var, y: Arg, outs: dict[Var, Bar]) -> None:
         if self.is_buffer(out):
-            if self.static.possible(out) and self.static.has(out) and isinstance(y, Var):
-                self.static.bind(y, self.static.shadow(out))
+            if self.static_shadows.possible(out) and self.static_shadows.has(out) and isinstance(y, Var):
+                self.static_shadows.bind(y, self.static_shadows.shadow(out))
+            if out in outs and isinstance(y, Var) and not self.is_buffer(y):
+                self.contribute(y, self._real(outs[out].arg, y))
             return
         if out in outs and y is not UNBOUND and isinstance(y, Var | Tup | Lst):
             g = outs[out].arg
@@ -857,12 +964,17 @@ class Adjoint(Reader):
             if (self.activity.active(p) or self.activity.active(out)) and not self.is_buffer(p)
         ]
         buffers = [
-            i for i, p in enumerate(s.params) if self.is_buffer(p) and self.activity.active(p) and self.static.possible(p)
+            i
+            for i, p in enumerate(s.params)
+            if self.is_buffer(p) and self.activity.active(p) and self.static_shadows.possible(p)
         ]
         scalars = [
             v
             for v in _read_inside(s)
-            if self.activity.active(v) and v not in inside and not self.is_buffer(v) and not isinstance(v.kind, Array | Container)
+            if self.activity.active(v)
+            and v not in inside
+            and not self.is_buffer(v)
+            and not isinstance(v.kind, Array | Container)
         ]
         params: list[Var] = []
         inits: list[Arg] = []
@@ -878,7 +990,7 @@ class Adjoint(Reader):
             inits.append(self._zero(v) if bar is None else bar.arg)
             params.append(Var(bar_name(v), v.kind, adjoint_hint(v)))
         for i in buffers:
-            inits.append(self.static.shadow(s.outs[i]))
+            inits.append(self.static_shadows.shadow(s.outs[i]))
             params.append(Var(bar_name(s.params[i]), s.params[i].kind, adjoint_hint(s.params[i])))
             self._hole(params[-1])
         outer = self.bars
@@ -890,12 +1002,17 @@ class Adjoint(Reader):
             for i, p in zip(buffers, params[m:], strict=True):
                 y = s.body.yields[i]
                 assert isinstance(y, Var)
-                self.static.bind(y, p)
+                self.static_shadows.bind(y, p)
             for v, p in zip(scalars, params[n:m], strict=True):
                 self.bars[v] = Bar(p)
             for i, p in zip(carried, params[:n], strict=True):
                 y = s.body.yields[i]
-                if isinstance(y, Var) and y.kind != p.kind and isinstance(p.kind, Array | Number) and isinstance(y.kind, Array | Number):
+                if (
+                    isinstance(y, Var)
+                    and y.kind != p.kind
+                    and isinstance(p.kind, Array | Number)
+                    and isinstance(y.kind, Array | Number)
+                ):
                     self.contribute(y, self._real(p, y))
                 elif y is not UNBOUND:
                     self.contribute(y, p)
@@ -908,7 +1025,7 @@ class Adjoint(Reader):
                 bar = self.bars.pop(s.params[i], None)
                 yields.append(self._passed_on(s, i, params[carried.index(i)]) if bar is None else bar.arg)
             yields += [self.bars.pop(v).arg for v in scalars]
-            yields += [self.static.shadow(s.params[i]) for i in buffers]
+            yields += [self.static_shadows.shadow(s.params[i]) for i in buffers]
             index_bar = self.bars.pop(s.index, None) if isinstance(s, For) else None
         if index_bar is not None and isinstance(s, For):
             self.refuse_at(s, Code.UNSUPPORTED_SYNTAX, "a loop over something active that is no array or list",
@@ -928,8 +1045,10 @@ class Adjoint(Reader):
             if isinstance(init, Var):
                 g: Arg = out
                 if init.kind != out.kind and isinstance(init.kind, Array | Number):
-                    g = self.unbroadcast(out, init, out.kind) if isinstance(out.kind, Array | Number) else self.let(
-                        self.function_op(unbroadcast), out, self.primal(init), kind=init.kind
+                    g = (
+                        self.unbroadcast(out, init, out.kind)
+                        if isinstance(out.kind, Array | Number)
+                        else self.let(self.function_op(unbroadcast), out, self.primal(init), kind=init.kind)
                     )
                 self.contribute(init, g)
             elif not isinstance(init, Const):
@@ -937,7 +1056,7 @@ class Adjoint(Reader):
         for i, out in zip(buffers, outs[m:], strict=True):
             init = s.inits[i]
             if isinstance(init, Var):
-                self.static.bind(init, out)
+                self.static_shadows.bind(init, out)
 
     def _passed_on(self, s: For | While, i: int, adjoint: Var) -> Arg:
         """The adjoint that the trip before gets where this trip did not use a carried value: zero.
@@ -979,17 +1098,23 @@ class Adjoint(Reader):
         counted = self._counted(s.iterable) if isinstance(s, For) and self._recountable(s) else None
         if counted is None:
             assert s.trips is not None
-            return self.let(Op("call", "range", range, Ref(range, "range")), self.primal(s.trips), kind=Opaque(range))  # type: ignore[no-any-return]
+            return self.let(
+                Op("call", "range", range, Ref(range, "range")), self.primal(s.trips), kind=Opaque(range)
+            )  # type: ignore[no-any-return]
         made, stop, last_first = counted
         forwards: Var = self.let(made.op, *[self.primal(a) for a in made.args], kind=Opaque(range))
         if s.stops:
             assert s.trips is not None
             stop = s.trips
         if stop is not None:
-            forwards = self.let(INDEX, forwards, Slc(Const(None), self.primal(stop), Const(None)), kind=Opaque(range))
+            forwards = self.let(
+                INDEX, forwards, Slc(Const(None), self.primal(stop), Const(None)), kind=Opaque(range)
+            )
         if last_first:
             return forwards
-        return self.let(Op("call", "reversed", reversed, Ref(reversed, "reversed")), forwards, kind=Opaque(None))  # type: ignore[no-any-return]
+        return self.let(
+            Op("call", "reversed", reversed, Ref(reversed, "reversed")), forwards, kind=Opaque(None)
+        )  # type: ignore[no-any-return]
 
 
 #: Managers that only set how arithmetic warns: the reverse sweep is under them as well.
@@ -1042,7 +1167,9 @@ class StaticShadows:
             made = Var(bar_name(v), v.kind, adjoint_hint(v))
             adjoint.add(Let((made,), view.op, args, view.kwargs, "", adjoint.site))
         elif isinstance(v.kind, SequenceKind):
-            made = adjoint.let(adjoint.function_op(support.zeros_of), adjoint.primal(v), kind=v.kind, name=bar_name(v))
+            made = adjoint.let(
+                adjoint.function_op(support.zeros_of), adjoint.primal(v), kind=v.kind, name=bar_name(v)
+            )
         else:
             made = adjoint.call(np.zeros_like, adjoint.primal(v))
             made.name = bar_name(v)
@@ -1073,26 +1200,48 @@ class StaticShadows:
 
     def _let(self, s: Let) -> None:
         aliases = self.adjoint.aliases
+        if s.op.form == "together":
+            self._not(*s.outs)
+            return
         for out in s.outs:
             if not self.adjoint.is_buffer(out):
                 continue
             if isinstance(out.kind, SequenceKind) and isinstance(out.kind.element, SequenceKind):
                 self._not(out)
-            shared = [v for a in s.operands for v in variables(a) if aliases.of(v) == aliases.of(out) and not isinstance(v.kind, Number)]
+            shared = [
+                v
+                for a in s.operands
+                for v in variables(a)
+                if aliases.of(v) == aliases.of(out) and not isinstance(v.kind, Number)
+            ]
             if not shared:
                 if s.op.form in ("pop",) or isinstance(out.kind, Container):
                     self._not(out)
                 continue  # memory of its own
-            if isinstance(s.args[0], Var) and shared[0] is s.args[0] and certainly_view(s) and isinstance(s.args[0].kind, Array) and isinstance(out.kind, Array):
+            if (
+                isinstance(s.args[0], Var)
+                and shared[0] is s.args[0]
+                and certainly_view(s)
+                and isinstance(s.args[0].kind, Array)
+                and isinstance(out.kind, Array)
+            ):
                 self.views[out] = s
             elif s.op.form == "value" and isinstance(out.kind, SequenceKind):
                 if any(isinstance(v.kind, Array | SequenceKind) for v in shared):
                     self._not(out)
             elif not self._fresh(s):
                 self._not(out)
-        if s.op.form == "method" and s.op.text in ("append", "insert") and self.adjoint.aliases.is_buffer_class(s.args[0]):
+        if (
+            s.op.form == "method"
+            and s.op.text in ("append", "insert")
+            and self.adjoint.aliases.is_buffer_class(s.args[0])
+        ):
             self._not(s.args[0])
-        if s.op.form == "store" and isinstance(arg_kind(s.args[0]), SequenceKind) and self.adjoint.aliases.is_buffer_class(s.args[0]):
+        if (
+            s.op.form == "store"
+            and isinstance(arg_kind(s.args[0]), SequenceKind)
+            and self.adjoint.aliases.is_buffer_class(s.args[0])
+        ):
             self._not(s.args[0])
 
     def _fresh(self, s: Let) -> bool:
@@ -1112,7 +1261,9 @@ class StaticShadows:
             yields = [z for _, _, z in same_class]
             inits = [i for _, i, _ in same_class]
             params = {p for p, _, _ in same_class}
-            fresh_inside = {v for b in blocks(s) for t in b.body if isinstance(t, Let) and self._fresh(t) for v in t.outs}
+            fresh_inside = {
+                v for b in blocks(s) for t in b.body if isinstance(t, Let) and self._fresh(t) for v in t.outs
+            }
             ok = (
                 all(isinstance(a, Var) and a is not UNBOUND for a in (*yields, *inits))
                 and len(set(map(id, yields))) == len(yields)
@@ -1138,7 +1289,17 @@ def certainly_view(s: Let) -> bool:
         return False
     if s.op.form == "index":
         return is_basic(s.args[1])
-    if s.op.function in (np.transpose, np.swapaxes, np.expand_dims, np.moveaxis, np.broadcast_to, np.diagonal, np.flip, np.flipud, np.fliplr):
+    if s.op.function in (
+        np.transpose,
+        np.swapaxes,
+        np.expand_dims,
+        np.moveaxis,
+        np.broadcast_to,
+        np.diagonal,
+        np.flip,
+        np.flipud,
+        np.fliplr,
+    ):
         return s.op.function not in (np.broadcast_to, np.diagonal)
     return s.op.form == "value" and isinstance(s.args[0], Var)
 
@@ -1159,7 +1320,7 @@ def summed_axes(kind: Any, whole: Any) -> tuple[int, list[int]] | None:
             if q is None or not _surely_not_one(q):
                 return None
             stretched.append(i)
-        elif p != q and not _surely_not_one(p):
+        elif (p is None or p != q) and not _surely_not_one(p):
             return None
     return extra, stretched
 
@@ -1198,22 +1359,9 @@ def _outs(s: Statement) -> tuple[Var, ...]:
     return s.outs if isinstance(s, If | For | While | Try) else ()
 
 
-def _read_inside(s: Statement) -> dict[Var, None] | set[Var]:
+def _read_inside(s: Statement) -> KeysView[Var]:
     """Variables read inside a statement (not its own inits), in order of first reading."""
-    found: dict[Var, None] = {}
-
-    def visit(block: Block) -> None:
-        for inner in block.body:
-            for arg in operands(inner):
-                found.update(dict.fromkeys(variables(arg)))
-            for b in blocks(inner):
-                visit(b)
-        for arg in block.yields:
-            found.update(dict.fromkeys(variables(arg)))
-
-    for block in blocks(s):
-        visit(block)
-    return found.keys()  # type: ignore[return-value]
+    return dict.fromkeys(in_order(*blocks(s))).keys()
 
 
 def INDEX_OF(target: Var, at: Arg) -> Var:

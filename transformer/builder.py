@@ -10,7 +10,7 @@ user's source) and `adjoint`/`tangent` (from IR) write IR through a `Builder`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,7 +21,9 @@ from .infer import arg_kind, infer
 from .ir import (
     BINARY_OPS,
     COMPARISONS,
+    FALSE,
     INDEX,
+    TRUE,
     UNARY_OPS,
     VALUE,
     Arg,
@@ -38,7 +40,7 @@ from .ir import (
     Tup,
     Var,
 )
-from .kinds import BOOL, UNKNOWN, Array, Kind, Number, is_real, join
+from .kinds import BOOL, UNKNOWN, Array, Kind, Number, Opaque, is_real, join
 
 NUMPY = Ref(np, "np", "import numpy as np")
 
@@ -77,23 +79,34 @@ class Builder:
         name: str = "",
         kind: Kind | tuple[Kind, ...] | None = None,
         effect: str = "",
+        options: Mapping[str, Arg] | None = None,
         **kwargs: Arg,
     ) -> Any:
-        """Do `op`; returns its value (a `Tup` of variables for an operation with several results)."""
+        """Do `op`; returns its value (a `Tup` of variables for an operation with several results).
+
+        `options` are keyword arguments by names that others have chosen, which may be `kind` or `name`.
+        """
+        kwargs.update(options or {})
         if kind is None:
             kind = infer(op.function, args, kwargs) if op.function is not None else UNKNOWN
+        if isinstance(kind, tuple) and len(kind) == 1:  # written without unpacking, so it is the tuple itself
+            whole = self.let(op, *args, kind=Opaque(tuple) if not kind[0].differentiable else UNKNOWN, effect=effect, **kwargs)
+            return Tup((self.let(INDEX, whole, Const(0), name=name, kind=kind[0]),))
         kinds = kind if isinstance(kind, tuple) else (kind,)
         outs = tuple(Var(name, k, "" if name else hint_of(op, args)) for k in kinds)
         self.add(Let(outs, op, args, tuple(kwargs.items()), effect, self.site))
         return Tup(outs) if isinstance(kind, tuple) else outs[0]
 
-    def do(self, op: Op, *args: Arg, effect: str = "io", **kwargs: Arg) -> None:
+    def do(
+        self, op: Op, *args: Arg, effect: str = "io", options: Mapping[str, Arg] | None = None, **kwargs: Arg
+    ) -> None:
         """An operation for its effect."""
+        kwargs.update(options or {})
         self.add(Let((), op, args, tuple(kwargs.items()), effect, self.site))
 
-    def call(self, function: Callable[..., Any], *args: Arg, text: str = "", **kwargs: Arg) -> Any:
+    def call(self, function: Callable[..., Any], *args: Arg, text: str = "", **options: Arg) -> Any:
         """Call a function of NumPy (written with the user's alias) or of `support` (carried by the module)."""
-        return self.let(self.function(function, text), *args, **kwargs)
+        return self.let(self.function(function, text), *args, options=options)
 
     def function(self, function: Callable[..., Any], text: str = "") -> Op:
         """How a NumPy or support function is written in the generated module."""
@@ -159,14 +172,11 @@ class Builder:
             a = then()
         with self.block() as second:
             b = orelse()
-        if not first and not second and a == TRUE_ and b == FALSE_ and arg_kind(condition) == BOOL:
+        if not first and not second and a == TRUE and b == FALSE and arg_kind(condition) == BOOL:
             return condition
         out = Var(name, join(arg_kind(a), arg_kind(b)))
         self.add(If(condition, Block(tuple(first), (a,)), Block(tuple(second), (b,)), (out,), self.site))
         return out
-
-
-TRUE_, FALSE_ = Const(True), Const(False)
 
 
 def _fold(symbol: str, x: Arg, y: Arg) -> Const | None:
@@ -199,7 +209,11 @@ def _fold(symbol: str, x: Arg, y: Arg) -> Const | None:
 def _identity(x: Arg, y: Arg) -> bool | None:
     """Whether `x is y`, if that is certain before running."""
     singletons = (None, True, False, Ellipsis)
-    if isinstance(x, Const) and isinstance(y, Const) and any(c.value is o for c in (x, y) for o in singletons):
+    if (
+        isinstance(x, Const)
+        and isinstance(y, Const)
+        and any(c.value is o for c in (x, y) for o in singletons)
+    ):
         return x.value is y.value
     if isinstance(x, Ref) and isinstance(y, Ref):
         return x.value is y.value

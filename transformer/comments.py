@@ -13,7 +13,18 @@ import tokenize
 from dataclasses import dataclass
 
 #: Comments for tools, which mean nothing in another file.
-_TOOLS = ("# noqa", "# type:", "# pragma", "# fmt:", "# pylint", "# mypy", "# pyright", "# ruff", "#!", "# >>>")
+_TOOLS = (
+    "# noqa",
+    "# type:",
+    "# pragma",
+    "# fmt:",
+    "# pylint",
+    "# mypy",
+    "# pyright",
+    "# ruff",
+    "#!",
+    "# >>>",
+)
 
 
 @dataclass(frozen=True, eq=False)

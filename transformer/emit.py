@@ -72,7 +72,9 @@ class Module:
 
     imports: dict[str, None] = field(default_factory=dict)
     helpers: dict[str, Any] = field(default_factory=dict)
-    instances: dict[tuple[str, str], Any] = field(default_factory=dict)  # functions of the module that are called
+    instances: dict[tuple[str, str], Any] = field(
+        default_factory=dict
+    )  # functions of the module that are called
 
 
 def emit(function: Function, module: Module, comments: bool = True, reserved: Iterable[str] = ()) -> str:
@@ -183,11 +185,13 @@ class _Printer:
             self._line(f"# {first}", depth)
 
     def _find_notes(self, block: Block) -> None:
-        """Which statement of a block the user's comment beside a line goes to: the last that came of the line."""
+        """Which statement of a block the user's comment beside a line goes to: the last of that line's."""
         for s in block.body:
             if s.site is None or s.site.notes is None or self.folds.is_reverse(s):
                 continue
-            if not (isinstance(s, Let | If) and self.folds.is_folded(s)) and not (isinstance(s, Let) and s.op.form == "push"):
+            if not (isinstance(s, Let | If) and self.folds.is_folded(s)) and not (
+                isinstance(s, Let) and s.op.form == "push"
+            ):
                 self.beside = {k: n for k, n in self.beside.items() if n is not s.site.notes}
                 self.beside[id(s)] = s.site.notes
 
@@ -207,7 +211,13 @@ class _Printer:
             return
         compound = isinstance(s, If | For | While | With)
         heads = ("if ", "for ", "while ", "with ")
-        at = next((i for i in range(start, len(self.lines)) if self.lines[i].lstrip().startswith(heads)), start) if compound else -1
+        at = (
+            next(
+                (i for i in range(start, len(self.lines)) if self.lines[i].lstrip().startswith(heads)), start
+            )
+            if compound
+            else -1
+        )
         line = self.lines[at]
         if len(line) + 2 + len(notes.beside) <= WIDTH:
             self.lines[at] = f"{line}  {notes.beside}"
@@ -257,11 +267,21 @@ class _Printer:
                 self._bind(s, outs[0], text, depth)
 
     def _bind(self, s: Let, name: str, text: str, depth: int) -> None:
-        """`name = text`, or `name += ...` for a number that is added to, unless the user wrote it otherwise."""
-        if s.op.form == "operator" and len(s.args) == 2 and s.op.text in _AUGMENTED and isinstance(s.args[0], Var):
+        """`name = text`, or `name += ...` for a number, unless the user wrote it otherwise."""
+        if (
+            s.op.form == "operator"
+            and len(s.args) == 2
+            and s.op.text in _AUGMENTED
+            and isinstance(s.args[0], Var)
+        ):
             first = s.args[0]
             mine = self.folds.definition(first) is None and self._name(first) == name
-            if mine and isinstance(first.kind, Number) and isinstance(s.out.kind, Number) and self._is_augmented(s, name):
+            if (
+                mine
+                and isinstance(first.kind, Number)
+                and isinstance(s.out.kind, Number)
+                and self._is_augmented(s, name)
+            ):
                 self._line(f"{name} {s.op.text}= {self._arg(s.args[1])}", depth)
                 return
         self._line(f"{name} = {text}", depth)
@@ -284,9 +304,16 @@ class _Printer:
         target = s.args[0]
         where = s.args[1] == Const(Ellipsis)
         place = self._arg(target, ATOM) if where else self._index(s.args)
-        if where and not isinstance(target, Var):
+        if where and not self._is_place(target):
             place = f"{place}[...]"
         self._line(f"{place} {s.op.text}= {self._arg(s.args[2], 0, bare=True)}", depth)
+
+    def _is_place(self, target: Arg) -> bool:
+        """Whether an operand is written as something that `+=` can stand behind."""
+        folded = self.folds.definition(target) if isinstance(target, Var) else None
+        return isinstance(target, Var) and (
+            folded is None or (isinstance(folded, Let) and folded.op.form == "index")
+        )
 
     def _index(self, args: tuple[Arg, ...]) -> str:
         return f"{self._arg(args[0], ATOM)}[{self._subscript(args[1])}]"
@@ -338,7 +365,8 @@ class _Printer:
         """Whether the lines from `at` on are one `if` with its branches."""
         indent = "    " * depth
         return all(
-            line.startswith(indent + " ") or line.startswith((indent + "else:", indent + "elif ")) for line in self.lines[at + 1 :]
+            line.startswith(indent + " ") or line.startswith((indent + "else:", indent + "elif "))
+            for line in self.lines[at + 1 :]
         )
 
     def _to_elif(self, at: int, depth: int) -> None:
@@ -489,7 +517,9 @@ class _Printer:
             return self._operand(args[0])
         if form == "fstring":
             return Text(self._fstring(s))
-        listed = ", ".join([*(self._arg(a) for a in self._call_args(s)), *(f"{k}={self._arg(a)}" for k, a in s.kwargs)])
+        listed = ", ".join(
+            [*(self._arg(a) for a in self._call_args(s)), *(f"{k}={self._arg(a)}" for k, a in s.kwargs)]
+        )
         if form == "method":
             return Text(f"{self._arg(args[0], ATOM)}.{s.op.text}({listed})")
         if form == "push":
@@ -506,7 +536,11 @@ class _Printer:
         return Text(f"{self._callee(s)}({listed})")
 
     def _call_args(self, s: Let) -> tuple[Arg, ...]:
-        return s.args[1:] if s.op.form in ("method", "push", "pop", "apply") or self._calls_operand(s) else s.args
+        return (
+            s.args[1:]
+            if s.op.form in ("method", "push", "pop", "apply") or self._calls_operand(s)
+            else s.args
+        )
 
     def _calls_operand(self, s: Let) -> bool:
         return s.op.form == "call" and s.op.ref is None and s.op.function is None
@@ -516,7 +550,7 @@ class _Printer:
             return self._arg(s.args[0], ATOM)
         if s.op.ref is not None:
             if s.op.ref.imports == "support":
-                self.module.helpers[s.op.text] = s.op.function
+                self.module.helpers[s.op.text] = s.op.ref.value
             elif s.op.ref.imports:
                 self.module.imports[s.op.ref.imports] = None
         return s.op.text
@@ -543,7 +577,9 @@ class _Printer:
 
     def _subscript_item(self, part: Arg) -> str:
         if isinstance(part, Slc):
-            start, stop, step = ("" if p == Const(None) else self._arg(p) for p in (part.start, part.stop, part.step))
+            start, stop, step = (
+                "" if p == Const(None) else self._arg(p) for p in (part.start, part.stop, part.step)
+            )
             return f"{start}:{stop}" + (f":{step}" if step else "")
         if part == Const(Ellipsis):
             return "..."
@@ -578,7 +614,11 @@ def variables_of_text(printer: _Printer, arg: Arg) -> Iterable[str]:
             if v in printer.names:
                 yield printer.names[v]
         else:
-            inner = folded.operands if isinstance(folded, Let) else (folded.condition, *folded.then.yields, *folded.orelse.yields)
+            inner = (
+                folded.operands
+                if isinstance(folded, Let)
+                else (folded.condition, *folded.then.yields, *folded.orelse.yields)
+            )
             for each in inner:
                 yield from variables_of_text(printer, each)
 
@@ -590,7 +630,9 @@ def _is_simple(text: str) -> bool:
 
 
 def _negated(condition: str) -> str:
-    simple = condition.isidentifier() or (condition.endswith(")") and condition.count("(") == 1 and " " not in condition)
+    simple = condition.isidentifier() or (
+        condition.endswith(")") and condition.count("(") == 1 and " " not in condition
+    )
     return f"not {condition}" if simple else f"not ({condition})"
 
 

@@ -4,13 +4,30 @@ In: a function's IR. Out: `Folds`, which tells for a variable the statement that
 
     t = x * 2; y = np.sin(t)       ->      y = np.sin(x * 2)
 
-A temporary is folded if it is read once, in the same block, if it is pure, and if nothing is written to memory
-between the two. Names that the user gave stay names where they are in the user's own statement.
+A temporary is folded if it is read once, in the same block, if it is pure, and if nothing is written to
+memory between the two. Names that the user gave stay names where they are in the user's own statement.
 """
 
 from __future__ import annotations
 
-from .ir import Arg, Block, Const, For, Function, If, Let, Statement, Tup, Var, While, blocks, operands, variables, walk
+from .analyses.aliases import immutable
+from .ir import (
+    Arg,
+    Block,
+    Const,
+    For,
+    Function,
+    If,
+    Let,
+    Statement,
+    Tup,
+    Var,
+    While,
+    blocks,
+    operands,
+    variables,
+    walk,
+)
 
 #: Deeper expressions than this are broken up by a name.
 DEEPEST = 7
@@ -21,6 +38,7 @@ class Folds:
         self._definitions: dict[Var, Let | If] = {}
         self._folded: set[int] = set()
         self._depth: dict[Var, int] = {}
+        self._made: dict[Var, Statement] = {}  # what may be folded, by the value
         self._counts: dict[Var, int] = {}
         self._marks: set[int] = set()
         self._count(function.body)
@@ -30,9 +48,6 @@ class Folds:
     def definition(self, v: Var) -> Let | If | None:
         """What stands in place of a variable, or None if it keeps a name."""
         return self._definitions.get(v)
-
-    def is_read(self, v: Var) -> bool:
-        return self._counts.get(v, 0) > 0
 
     def is_folded(self, s: Statement) -> bool:
         return id(s) in self._folded
@@ -88,9 +103,10 @@ class Folds:
             for arg in operands(s):
                 self._take(arg, pending, s)
             if _is_barrier(s):
-                pending = {}
+                pending = {v: d for v, d in pending.items() if self._is_still(v)}
             candidate = self._candidate(s)
             if candidate is not None:
+                self._made[candidate] = s
                 pending[candidate] = s  # type: ignore[assignment]
         for arg in block.yields:
             self._take(arg, pending, None)
@@ -102,12 +118,36 @@ class Folds:
                 continue
             if v.name and not self._continues(v, definition, reader):
                 continue
-            depth = 1 + max((self._depth.get(x, 0) for a in _operands(definition) for x in variables(a)), default=0)
+            if _is_target(v, reader) and not (
+                isinstance(definition, Let) and definition.op.form in ("index", "attribute")
+            ):
+                continue
+            depth = 1 + max(
+                (self._depth.get(x, 0) for a in _operands(definition) for x in variables(a)), default=0
+            )
             if depth > DEEPEST and not isinstance(definition, If):
                 continue
             self._definitions[v] = definition
             self._folded.add(id(definition))
             self._depth[v] = depth
+
+    def _is_still(self, v: Var) -> bool:
+        """Whether a value can be computed after a write to memory as well: from numbers and shapes alone."""
+        if v.name:
+            return False
+        definition = self._pure(v)
+        if definition is None or not immutable(v.kind):
+            return False
+        if definition.op.form == "shape":
+            return True
+        parts = [x for arg in definition.operands for x in variables(arg)]
+        return definition.op.form == "operator" and all(
+            immutable(x.kind) and (x not in self._definitions or self._is_still(x)) for x in parts
+        )
+
+    def _pure(self, v: Var) -> Let | None:
+        made = self._made.get(v)
+        return made if isinstance(made, Let) and not made.effect else None
 
     def _candidate(self, s: Statement) -> Var | None:
         if isinstance(s, If):
@@ -115,7 +155,9 @@ class Folds:
             if not plain or self._counts.get(s.outs[0]) != 1:
                 return None
             simple = all(not isinstance(y, Tup) for b in (s.then, s.orelse) for y in b.yields)
-            bound = all(y.name != "unbound" for b in (s.then, s.orelse) for y in b.yields if isinstance(y, Var))
+            bound = all(
+                y.name != "unbound" for b in (s.then, s.orelse) for y in b.yields if isinstance(y, Var)
+            )
             return s.outs[0] if simple and bound and not s.outs[0].name else None
         if not isinstance(s, Let) or s.effect or len(s.outs) != 1:
             return None
@@ -127,7 +169,7 @@ class Folds:
         return v
 
     def _continues(self, v: Var, definition: Let | If, reader: Statement | None) -> bool:
-        """Whether a named value is only the first part of another of its name: `x_bar = a; x_bar = x_bar + b`."""
+        """Whether a named value only begins another of its name: `x_bar = a; x_bar = x_bar + b`."""
         return (
             isinstance(reader, Let)
             and reader.op.form == "operator"
@@ -138,6 +180,13 @@ class Folds:
 
     def _is_trivial(self, s: Let) -> bool:
         return s.op.form == "value" and all(isinstance(a, Var | Const) for a in s.args) and not s.out.name
+
+
+def _is_target(v: Var, reader: Statement | None) -> bool:
+    """Whether a statement assigns to `v` or a part of it: a call cannot stand there."""
+    return (
+        isinstance(reader, Let) and reader.op.form in ("store", "augment", "delete") and reader.args[0] is v
+    )
 
 
 def _operands(s: Let | If) -> tuple[Arg, ...]:

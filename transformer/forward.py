@@ -74,15 +74,19 @@ def _moving(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[int, .
             f"there are {len(primals)} arguments and {len(tangents)} tangents",
             rewrite="give one tangent per argument; None for one that stays as it is",
         )
-    return tuple(i for i, dot in enumerate(tangents) if dot is not None and (holds_floats(primals[i]) or holds_floats(dot)))
+    return tuple(
+        i
+        for i, dot in enumerate(tangents)
+        if dot is not None and (holds_floats(primals[i]) or holds_floats(dot))
+    )
 
 
 @functools.lru_cache(maxsize=128)
-def _shared(kind: type[Pushforward], f: Callable[..., Any], *options: Any) -> Any:
+def _shared(kind: Callable[..., Any], f: Callable[..., Any], *options: Any) -> Any:
     return kind(f, *options)
 
 
-def _object(kind: type[Pushforward], f: Callable[..., Any], *options: Any) -> Any:
+def _object(kind: Callable[..., Any], f: Callable[..., Any], *options: Any) -> Any:
     """The object for a function, the same for every call, so that code is looked up once."""
     try:
         return _shared(kind, f, *options)
@@ -155,7 +159,13 @@ def hvp(f: Callable[..., Any], /, *, argnums: Argnums = ...) -> HessianVector: .
 
 @overload
 def hvp(
-    f: Callable[..., Any], /, primals: tuple[Any, ...], tangents: tuple[Any, ...], *, argnums: Argnums = ..., **kwargs: Any
+    f: Callable[..., Any],
+    /,
+    primals: tuple[Any, ...],
+    tangents: tuple[Any, ...],
+    *,
+    argnums: Argnums = ...,
+    **kwargs: Any,
 ) -> Any: ...
 
 
@@ -238,7 +248,10 @@ def linearize(f: Callable[..., Any], /, *primals: Any) -> tuple[Any, Linearized]
 
 def zero_tangent(value: Any) -> Any:
     """The tangent of something that does not move, in its structure."""
-    return mapped(lambda leaf: leaf * 0 if number_like(leaf) and not isinstance(leaf, np.ndarray) else _zeros(leaf), value)
+    return mapped(
+        lambda leaf: leaf * 0 if number_like(leaf) and not isinstance(leaf, np.ndarray) else _zeros(leaf),
+        value,
+    )
 
 
 def _zeros(leaf: Any) -> Any:

@@ -30,7 +30,7 @@ import numpy as np
 from .errors import AdjoinError, Code
 from .kinds import UNKNOWN, Kind, Static, is_function, signature_kind
 from .like import annotated, kinds_of
-from .signature import Binding, bind, key_of, names_asked, parameters_of
+from .signature import Binding, bind, key_of, names_asked, parameters_of, sharing
 from .source import Source, read
 from .structures import Apart, conform, holds_floats, mapped, members, number_like, same_form
 from .variants import MODES, Variant, Wanted, variant_for
@@ -215,9 +215,26 @@ class Gradient:
         for variant in plan.variants[mode].get(signature, ()):
             free = variant.free(source)
             if free is not None:
+                if variant.writes and (shared := sharing(plan.binding.names, values)):
+                    return self._find_together(plan, mode, values, signature, shared)
                 self._last = variant
                 return variant, values, free
-        return self._generate(plan, mode, values, signature)
+        variant, values, free = self._generate(plan, mode, values, signature)
+        if variant.writes and (shared := sharing(plan.binding.names, values)):
+            return self._find_together(plan, mode, values, signature, shared)
+        return variant, values, free
+
+    def _find_together(
+        self, plan: _Plan, mode: str, values: tuple[Any, ...], signature: tuple[Hashable, ...], shared: tuple[str, ...]
+    ) -> tuple[Variant, tuple[Any, ...], dict[str, Any]]:
+        """As `_find`, for arguments that share memory and a function that writes to some."""
+        source = self._source or self._read()
+        for variant in plan.variants[mode].get((signature, shared), ()):
+            free = variant.free(source)
+            if free is not None:
+                self._last = variant
+                return variant, values, free
+        return self._generate(plan, mode, values, signature, shared)
 
     def _read(self) -> Source:
         self._source = read(self.primal)
@@ -231,7 +248,12 @@ class Gradient:
         return plan
 
     def _generate(
-        self, plan: _Plan, mode: str, values: tuple[Any, ...], signature: tuple[Hashable, ...]
+        self,
+        plan: _Plan,
+        mode: str,
+        values: tuple[Any, ...],
+        signature: tuple[Hashable, ...],
+        shared: tuple[str, ...] = (),
     ) -> tuple[Variant, tuple[Any, ...], dict[str, Any]]:
         source = self._source or self._read()
         names = plan.binding.names
@@ -242,8 +264,10 @@ class Gradient:
         for name in wrt:
             _check_active(source, name, arguments[name])
         kinds = tuple((name, signature_kind(value, name)) for name, value in arguments.items())
-        wanted = Wanted(kinds, plan.binding.spread, wrt, mode, self._has_aux, self._single)
+        wanted = Wanted(kinds, plan.binding.spread, wrt, mode, self._has_aux, self._single, shared)
         variant = variant_for(source, self.primal, wanted, tuple(map(key_of, values)), arguments)
+        if shared:
+            signature = (signature, shared)
         free = variant.free(source)
         assert free is not None, "the values that code was generated for are those that it is for"
         variants = plan.variants[mode]

@@ -41,14 +41,20 @@ def render_helpers(helpers: dict[str, Any]) -> Rendered:
 
     for name in sorted(helpers):
         add(name, helpers[name])
-    return Rendered("\n\n\n".join(_text(name, h) for name, h in ordered.items()), tuple(imports), frozenset(ordered))
+    return Rendered(
+        "\n\n\n".join(_text(name, h) for name, h in ordered.items()), tuple(imports), frozenset(ordered)
+    )
 
 
 def _needs(helper: Any) -> dict[str, Any]:
     """Modules, functions and constants of its own module that a helper names."""
     if not isinstance(helper, types.FunctionType | type):
         return {}
-    functions = [helper] if isinstance(helper, types.FunctionType) else [f for f in vars(helper).values() if isinstance(f, types.FunctionType)]
+    functions = (
+        [helper]
+        if isinstance(helper, types.FunctionType)
+        else [f for f in vars(helper).values() if isinstance(f, types.FunctionType)]
+    )
     found: dict[str, Any] = {}
     for function in functions:
         names = set(_names(function.__code__))
@@ -85,15 +91,21 @@ class _Plain(cst.CSTTransformer):
             return updated_node.with_changes(annotation=None)
         return updated_node.with_changes(annotation=None, equal=equal)
 
-    def leave_FunctionDef(self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef) -> cst.FunctionDef:
+    def leave_FunctionDef(
+        self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef
+    ) -> cst.FunctionDef:
         return updated_node.with_changes(returns=None)
 
-    def leave_AnnAssign(self, original_node: cst.AnnAssign, updated_node: cst.AnnAssign) -> cst.Assign | cst.AnnAssign:
+    def leave_AnnAssign(
+        self, original_node: cst.AnnAssign, updated_node: cst.AnnAssign
+    ) -> cst.Assign | cst.AnnAssign:
         if updated_node.value is None:
             return updated_node
         return cst.Assign([cst.AssignTarget(updated_node.target)], updated_node.value)
 
-    def leave_SimpleString(self, original_node: cst.SimpleString, updated_node: cst.SimpleString) -> cst.SimpleString:
+    def leave_SimpleString(
+        self, original_node: cst.SimpleString, updated_node: cst.SimpleString
+    ) -> cst.SimpleString:
         text = updated_node.value
         if text.startswith('"""') and "\n" in text:
             return updated_node.with_changes(value=text.partition("\n")[0].rstrip() + '"""')

@@ -21,7 +21,14 @@ _OPERATORS = {
     "**": "power",
     "@": "product",
 }
-_CALLS = {"sum": "total", "reversed": "backwards", "len": "length", "range": "steps", "max": "largest", "min": "smallest"}
+_CALLS = {
+    "sum": "total",
+    "reversed": "backwards",
+    "len": "length",
+    "range": "steps",
+    "max": "largest",
+    "min": "smallest",
+}
 _COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!=", "is", "is not", "in", "not in", "not"})
 
 

@@ -20,14 +20,36 @@ import numpy as np
 
 from ..runtime.rule import NoRule, lookup
 from .ir import Arg, Const, Star, Var, variables
-from .kinds import UNDEFINED, UNKNOWN, WEAK, Array, Kind, Number, Opaque, Sequence, Undefined, Unknown, broadcast_dims, dims_of, dtype_of
+from .kinds import (
+    UNDEFINED,
+    UNKNOWN,
+    WEAK,
+    Array,
+    Kind,
+    Number,
+    Opaque,
+    Sequence,
+    Undefined,
+    Unknown,
+    broadcast_dims,
+    dims_of,
+    dtype_of,
+)
 from .results import RULES, reduction
-from .sizes import arg_kind, shape_dims, size_of
+from .sizes import arg_kind, named, shape_dims, size_of
 from .stand_ins import Kinds, may_be_tried, measure, probe, stand_in
 
 
 def infer(function: Callable[..., Any], args: tuple[Arg, ...], kwargs: dict[str, Arg]) -> Kinds:
-    """The kind of `function(*args, **kwargs)`; a tuple of kinds if it returns a tuple of known length."""
+    """The kind of `function(*args, **kwargs)`; a tuple of kinds if it returns a tuple of known length.
+
+    Each unknown size gets a name of its own, so call it once for each value.
+    """
+    kinds = _infer(function, args, kwargs)
+    return tuple(map(named, kinds)) if isinstance(kinds, tuple) else named(kinds)
+
+
+def _infer(function: Callable[..., Any], args: tuple[Arg, ...], kwargs: dict[str, Arg]) -> Kinds:
     if any(isinstance(a, Star) for a in args):
         return UNKNOWN
     everything = (*args, *kwargs.values())
@@ -38,7 +60,9 @@ def infer(function: Callable[..., Any], args: tuple[Arg, ...], kwargs: dict[str,
         return found
     if _is_elementwise(function, args):
         return _elementwise(function, args, kwargs)
-    if any(isinstance(v.kind, Unknown | Sequence) for a in everything for v in variables(a)) or not may_be_tried(function):
+    if any(
+        isinstance(v.kind, Unknown | Sequence) for a in everything for v in variables(a)
+    ) or not may_be_tried(function):
         return UNKNOWN
     bound = _reduced(function, args, kwargs)
     found = probe(function, args, kwargs) if bound is None else reduction(function, bound, args, kwargs)
@@ -48,7 +72,7 @@ def infer(function: Callable[..., Any], args: tuple[Arg, ...], kwargs: dict[str,
 def probe_helper(function: Any, args: tuple[Arg, ...]) -> Kind:
     """The kind of a support helper's result: its dtype and number of dimensions do not depend on sizes."""
     found = probe(function, args, {})
-    return found if isinstance(found, Number | Array) else UNKNOWN
+    return named(found) if isinstance(found, Number | Array) else UNKNOWN
 
 
 def _by_rule(function: Any, args: tuple[Arg, ...], kwargs: dict[str, Arg]) -> Kinds | None:
@@ -62,7 +86,7 @@ def _by_rule(function: Any, args: tuple[Arg, ...], kwargs: dict[str, Arg]) -> Ki
         return rule(*args, **kwargs)
     except TypeError:  # an option that the shape rule does not know: look at what happens
         return None
-    except IndexError:  # the program will raise
+    except (IndexError, ValueError, ZeroDivisionError):  # the program will raise
         return UNKNOWN
 
 
@@ -103,7 +127,9 @@ def _is_elementwise(function: Any, args: tuple[Arg, ...]) -> bool:
 
 
 def _elementwise(function: Any, args: tuple[Arg, ...], kwargs: dict[str, Arg]) -> Kinds:
-    if kwargs.keys() & {"out", "where", "dtype", "casting", "axes", "axis"} or any(not isinstance(a, Var | Const) for a in (*args, *kwargs.values())):
+    if kwargs.keys() & {"out", "where", "dtype", "casting", "axes", "axis"} or any(
+        not isinstance(a, Var | Const) for a in (*args, *kwargs.values())
+    ):
         return UNKNOWN if kwargs else _found(probe(function, args, kwargs))
     given = [arg_kind(a) for a in args]
     named = {k: arg_kind(a) for k, a in kwargs.items()}
@@ -118,7 +144,9 @@ def _elementwise(function: Any, args: tuple[Arg, ...], kwargs: dict[str, Arg]) -
     dims = broadcast_dims(*(dims_of(k) for k in kinds))
     if dims is None and not any(dims_of(k) for k in kinds):
         return UNKNOWN  # of arrays without dimensions NumPy makes numbers
-    results = _of_shape(function, tuple(map(_shrunk, given)), tuple((k, _shrunk(v)) for k, v in named.items()))
+    results = _of_shape(
+        function, tuple(map(_shrunk, given)), tuple((k, _shrunk(v)) for k, v in named.items())
+    )
     if isinstance(results, tuple):
         return tuple(_of_dims(k, dims) for k in results)
     return UNKNOWN if results is None else _of_dims(results, dims)

@@ -16,7 +16,7 @@ returns, breaks and continues have become flags by the time there is an IR.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -108,6 +108,11 @@ class Slc:
     stop: Arg
     step: Arg
 
+    def known(self) -> slice | None:
+        """The slice that it is, if its ends are constants."""
+        ends = constants((self.start, self.stop, self.step))
+        return None if ends is None else slice(*ends)
+
 
 @dataclass(frozen=True)
 class Star:
@@ -121,6 +126,16 @@ NONE = Const(None)
 #: What a name is on a path on which it is not bound.
 UNBOUND = Var("unbound", UNDEFINED)
 TRUE, FALSE = Const(True), Const(False)
+
+
+def constants(args: Iterable[Arg]) -> tuple[Any, ...] | None:
+    """The values of operands that are all constants; None if one is not."""
+    values: list[Any] = []
+    for arg in args:
+        if not isinstance(arg, Const):
+            return None
+        values.append(arg.value)
+    return tuple(values)
 
 
 def variables(arg: Arg) -> Iterator[Var]:
@@ -283,7 +298,8 @@ class If:
 @dataclass(frozen=True, eq=False)
 class For:
     """`for index in iterable`. The body yields the next value of each carried `params`; with `stops` it
-    yields one more, last: whether to leave the loop now. `trips` counts the trips begun."""
+    yields one more, last: whether to leave the loop now. `trips` counts the trips begun. With `snapshots` the reverse sweep
+    keeps that many states, and runs trips again (`checkpoint`)."""
 
     index: Var
     iterable: Arg
@@ -294,6 +310,7 @@ class For:
     stops: bool = False
     trips: Var | None = None
     site: Site | None = None
+    snapshots: Arg | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -356,6 +373,28 @@ class Function:
     signature: str = ""
 
 
+@dataclass(frozen=True, eq=False)
+class Callee:
+    """A function of the module being written, as what is called or as an operand (the value of a `Ref`).
+
+    Attributes:
+        instance: where its IR is found (`Function` by the attribute `function`).
+        which: ``plain``, or ``forward`` or ``adjoint`` of the pair made of it.
+    """
+
+    instance: Any
+    which: str = "plain"
+
+    @property
+    def name(self) -> str:
+        return str(self.instance.name) if self.which == "plain" else f"{self.instance.name}_{self.which}"
+
+    def __call__(self, *args: Any) -> Any:
+        if self.which != "plain":
+            raise NotImplementedError(self.name)
+        return evaluate(self.instance.function, *args)
+
+
 # -- walking -----------------------------------------------------------------------------------------
 
 
@@ -392,7 +431,8 @@ def operands(statement: Statement) -> tuple[Arg, ...]:
     if isinstance(statement, If):
         return (statement.condition,)
     if isinstance(statement, For):
-        return (statement.iterable, *statement.inits)
+        marked = () if statement.snapshots is None else (statement.snapshots,)
+        return (statement.iterable, *statement.inits, *marked)
     if isinstance(statement, While):
         return statement.inits
     if isinstance(statement, Try):
@@ -440,6 +480,7 @@ def rebuild(
             iterable=arg(statement.iterable),
             inits=tuple(arg(a) for a in statement.inits),
             body=block(statement.body),
+            snapshots=None if statement.snapshots is None else arg(statement.snapshots),
         )
     if isinstance(statement, While):
         return replace(
@@ -458,6 +499,24 @@ def rebuild(
     return replace(statement, manager=arg(statement.manager), body=block(statement.body))
 
 
+def in_order(*parts: Block) -> list[Var]:
+    """The variables of blocks in the order in which they are first read."""
+    found: dict[Var, None] = {}
+
+    def visit(block: Block) -> None:
+        for s in block.body:
+            for arg in operands(s):
+                found.update(dict.fromkeys(variables(arg)))
+            for inner in blocks(s):
+                visit(inner)
+        for arg in block.yields:
+            found.update(dict.fromkeys(variables(arg)))
+
+    for part in parts:
+        visit(part)
+    return list(found)
+
+
 # -- show --------------------------------------------------------------------------------------------
 
 
@@ -474,19 +533,7 @@ def show(function: Function) -> str:
                     f"{indent}{outs + ' = ' if outs else ''}{s.op} ({args}){' !' + s.effect if s.effect else ''}"
                 )
                 continue
-            carried = ""
-            if isinstance(s, For | While):
-                carried = " carrying " + ", ".join(
-                    f"{p!r} = {i!r}" for p, i in zip(s.params, s.inits, strict=True)
-                )
-            head = {
-                If: lambda: f"if {s.condition!r}",
-                For: lambda: f"for {s.index!r} in {s.iterable!r}",
-                While: lambda: "while",
-                Try: lambda: "try",
-                With: lambda: f"with {s.manager!r} as {s.name!r}",
-            }[type(s)]()
-            lines.append(f"{indent}{', '.join(map(repr, bound(s)))} = {head}{carried}:")
+            lines.append(f"{indent}{', '.join(map(repr, bound(s)))} = {_head(s)}:")
             for n, inner in enumerate(blocks(s)):
                 if n:
                     lines.append(f"{indent}then")
@@ -496,6 +543,18 @@ def show(function: Function) -> str:
 
     visit(function.body, "  ")
     return "\n".join(lines)
+
+
+def _head(s: If | For | While | Try | With) -> str:
+    """How a statement with blocks is announced."""
+    if isinstance(s, If):
+        return f"if {s.condition!r}"
+    if isinstance(s, With):
+        return f"with {s.manager!r} as {s.name!r}"
+    if isinstance(s, Try):
+        return "try"
+    head = f"for {s.index!r} in {s.iterable!r}" if isinstance(s, For) else "while"
+    return f"{head} carrying {', '.join(f'{p!r} = {i!r}' for p, i in zip(s.params, s.inits, strict=True))}"
 
 
 # -- evaluate ----------------------------------------------------------------------------------------
@@ -508,7 +567,7 @@ def evaluate(function: Function, *args: Any, **free: Any) -> Any:
         args: one value per parameter.
         free: values of the free variables, by name.
     """
-    env: dict[Var, Any] = dict(zip(function.params, args, strict=True))
+    env: dict[Var, Any] = {UNBOUND: None, **dict(zip(function.params, args, strict=True))}
     env.update({v: free[v.name] for v in function.free})
     return _run_block(function.body, env)[0]
 
@@ -639,6 +698,9 @@ def apply(op: Op, args: list[Any], kwargs: dict[str, Any]) -> Any:
         return args[0].pop()
     elif op.form == "apply":
         return args[0](*args[1:])
+    elif op.form == "together":
+        assert op.ref is not None
+        return op.ref.value(*args)
     elif op.form == "log":
         getattr(args[0], op.text)(*args[1:])
     elif op.form == "inplace":

@@ -169,7 +169,9 @@ def _by_columns(gradient: Gradient, args: tuple[Any, ...], kwargs: dict[str, Any
     blocks = []
     for number, result in enumerate(leaves(value)):
         parts = [
-            _stacked([dots[number] for dots in columns[i]], result, x) if number_like(x) and number_like(result) else None
+            _stacked([dots[number] for dots in columns[i]], result, x)
+            if number_like(x) and number_like(result)
+            else None
             for i, x in enumerate(every)
         ]
         form = with_leaves(active, parts)

@@ -14,8 +14,8 @@ only ever removes work: where a dimension is unknown, the generated code asks at
 
 from __future__ import annotations
 
-import sys
 import functools
+import sys
 import types
 from dataclasses import dataclass
 from typing import Any
@@ -219,12 +219,26 @@ CLOSED = (frozenset({"numpy", "scipy"}) | sys.stdlib_module_names) - {"types"}
 
 def is_function(value: Any) -> bool:
     """A function, class, method or ufunc; not an instance of a user's class that can be called."""
-    functions = (type, types.FunctionType, types.BuiltinFunctionType, types.MethodType, functools.partial, np.ufunc)
+    functions = (
+        type,
+        types.FunctionType,
+        types.BuiltinFunctionType,
+        types.MethodType,
+        functools.partial,
+        np.ufunc,
+    )
     if isinstance(value, functions):
         return True
     if callable(value) and hasattr(value, "__name__") and hasattr(value, "__qualname__"):
         return True  # what other compilers make of functions
-    library = (type(value).__module__ or "").partition(".")[0] in ("numpy", "scipy", "functools", "builtins", "cupy", "numba")
+    library = (type(value).__module__ or "").partition(".")[0] in (
+        "numpy",
+        "scipy",
+        "functools",
+        "builtins",
+        "cupy",
+        "numba",
+    )
     return callable(value) and not hasattr(value, "dtype") and (library or not hasattr(value, "__dict__"))
 
 
@@ -305,7 +319,11 @@ def _join_size(a: Size, b: Size) -> Size:
     if a == b:
         return a
     if is_not_one(a) and is_not_one(b):
-        roots = {root for size in (a, b) for root in (size.root.split("|") if isinstance(size, Dim) else [str(size)])}
+        roots = {
+            root
+            for size in (a, b)
+            for root in (size.root.split("|") if isinstance(size, Dim) else [str(size)])
+        }
         return Dim("|".join(sorted(roots)), 0, True)
     return None
 

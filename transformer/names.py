@@ -1,7 +1,7 @@
 """Names: from values that are bound once back to Python variables.
 
-In: a function's IR and which variables are folded away. Out: `Names`, a name per variable: what the user calls
-it, as long as no other value that is alive at the same time has that name; with a number otherwise.
+In: a function's IR and which variables are folded away. Out: `Names`, a name per variable: what the user
+calls it, as long as no other value that is alive at the same time has that name; with a number otherwise.
 
 A value carried by a loop shares one name in all its roles (before, inside, after) where that is possible, so
 that `s = s * a` comes out again as it was written.
@@ -12,7 +12,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .fold import Folds
-from .ir import UNBOUND, Arg, Block, For, Function, If, Let, Statement, Try, Var, While, With, operands, variables
+from .ir import (
+    UNBOUND,
+    Arg,
+    Block,
+    For,
+    Function,
+    If,
+    Let,
+    Statement,
+    Try,
+    Var,
+    While,
+    With,
+    operands,
+    variables,
+)
 
 
 class Names:
@@ -65,12 +80,16 @@ class Names:
                 if s.op.form != "declare":
                     for v in s.outs:
                         self._define(v)
+                    if s.op.form == "value" and isinstance(s.args[0], Var) and s.args[0].name == s.out.name:
+                        self._merges.append((s.out, s.args[0]))
                 continue
             if isinstance(s, For | While):
                 for p, init, y, out in zip(s.params, s.inits, s.body.yields, s.outs, strict=False):
                     self._define(p)
                     self._define(out)
-                    self._merges += [(p, a) for a in (init, y, out) if isinstance(a, Var) and a is not UNBOUND]
+                    self._merges += [
+                        (p, a) for a in (init, y, out) if isinstance(a, Var) and a is not UNBOUND
+                    ]
                 if isinstance(s, For):
                     self._define(s.index)
                     self._collect(s.body)
@@ -89,7 +108,12 @@ class Names:
                 for i, out in enumerate(s.outs):
                     self._define(out)
                     every = [s.body, *(h.block for h in s.handlers)]
-                    self._merges += [(out, y) for b in every for y in (b.yields[i],) if isinstance(y, Var) and y is not UNBOUND]
+                    self._merges += [
+                        (out, y)
+                        for b in every
+                        for y in (b.yields[i],)
+                        if isinstance(y, Var) and y is not UNBOUND
+                    ]
                 self._define(s.path)
                 self._collect(s.body)
                 for h in s.handlers:
@@ -177,7 +201,7 @@ class Names:
         around = after - trips
         inside: set[Var] = set()
         while True:
-            # at the end of a trip: yields are moved to params, which are then live with whatever the loop reads
+            # at the end of a trip yields are moved to params, which are then live with what the loop reads
             at_end = around | inside - params
             moved = set(self._reads(s.body.yields))
             for p, y in zip(s.params, s.body.yields, strict=False):
@@ -234,7 +258,11 @@ class Names:
     def _assign(self, function: Function) -> None:
         groups = _Groups(self._conflicts)
         for a, b in self._merges:
-            if a in self._conflicts and b in self._conflicts and (a.name == b.name or not a.name or not b.name):
+            if (
+                a in self._conflicts
+                and b in self._conflicts
+                and (a.name == b.name or not a.name or not b.name)
+            ):
                 groups.merge(a, b)
         for p in function.params + function.free:
             for v in groups.members(p):

@@ -32,17 +32,15 @@ from .ir import (
     Block,
     Const,
     For,
-    If,
     Let,
     Lst,
     Op,
     Statement,
-    Tup,
     Var,
     While,
-    With,
     blocks,
     bound,
+    in_order,
     operands,
     rebuild,
     substitute,
@@ -92,10 +90,13 @@ class _Keeper:
         self.home: dict[Var, Block] = {}  # the block of the forward sweep that binds a variable
         self.made: dict[Var, Statement] = {}
         self._find_homes(self.body, None)
-        self.before: dict[int, list[Statement]] = {}  # statements to add before a forward statement, by its id
+        self.before: dict[
+            int, list[Statement]
+        ] = {}  # statements to add before a forward statement, by its id
         self.after: dict[int, list[Statement]] = {}
         self.at_start: dict[int, list[Statement]] = {}  # ... at the start of a forward block
         self.stacks: dict[Var, Var] = {}
+        self.cheap: dict[Var, bool] = {}
         self.binds: dict[int, list[Let]] = {}  # what a reversed block begins with, by its forward block
         self.loops_of: dict[int, tuple[Block, Statement]] = {}
         self._find_loops(self.body, None)
@@ -134,7 +135,7 @@ class _Keeper:
         reverse = replace(reverse, body=(Let((), Op("enter", ""), ()), *reverse.body))
         forward = self._instrument(self.body)
         known = set(self.home) | set(self.stacks.values()) | self.saved_locals
-        crossing = [v for v in _in_order(reverse) if v in reads and v in known]
+        crossing = [v for v in in_order(reverse) if v in reads and v in known]
         extra = [v for v in reads if v in known and v not in crossing]
         return Sweeps(list(forward.body), reverse, crossing + extra)
 
@@ -181,8 +182,15 @@ class _Keeper:
         if isinstance(read.kind, Number) or not may_be_view(index):
             saving: list[Statement] = [Let((old,), INDEX, (target, index), (), "", store.site)]
         else:
-            copy = Op("method", "copy", np.copy) if isinstance(read.kind, Array) else self.adjoint.function(np.copy)
-            saving = [Let((read,), INDEX, (target, index), (), "", store.site), Let((old,), copy, (read,), (), "", store.site)]
+            copy = (
+                Op("method", "copy", np.copy)
+                if isinstance(read.kind, Array)
+                else self.adjoint.function(np.copy)
+            )
+            saving = [
+                Let((read,), INDEX, (target, index), (), "", store.site),
+                Let((old,), copy, (read,), (), "", store.site),
+            ]
         home = self._home_of(store)
         if id(home) in self.loops_of:
             stack = self._stack(old, home)
@@ -216,7 +224,7 @@ class _Keeper:
     def _bind_stand_ins(self) -> None:
         """Bind every stand-in that is read: recomputed, or popped."""
         _, live = dead_block(self.block, set())
-        wanted = [v for v in _in_order(self.block) if v in self.stand_ins]
+        wanted = [v for v in in_order(self.block) if v in self.stand_ins]
         done: set[Var] = set()
         for stand in wanted:
             self._bind(stand, done)
@@ -231,7 +239,7 @@ class _Keeper:
         recipe = self._recipe(v)
         if recipe is not None:
             again = Let((stand,), recipe.op, tuple(self._again(a, done) for a in recipe.args),
-                        tuple((k, self._again(a, done)) for k, a in recipe.kwargs), "", recipe.site)  # fmt: skip
+                        tuple((k, self._again(a, done)) for k, a in recipe.kwargs), "", None)  # fmt: skip
             self.binds.setdefault(id(home), []).append(again)
             return
         stack = self._stack(v, home)
@@ -246,7 +254,12 @@ class _Keeper:
     def _again(self, arg: Arg, done: set[Var]) -> Arg:
         def stand_in(v: Var) -> Arg:
             found = self.adjoint._stand_in(v)
-            if isinstance(found, Var) and found not in self.stand_ins and found is not v and found not in self.adjoint.indices.values():
+            if (
+                isinstance(found, Var)
+                and found not in self.stand_ins
+                and found is not v
+                and found not in self.adjoint.indices.values()
+            ):
                 self.stand_ins[found] = v
             if found in self.stand_ins:
                 self._bind(found, done)  # type: ignore[arg-type]
@@ -263,12 +276,27 @@ class _Keeper:
         if form == "shape" or (form == "attribute" and made.op.text in ("shape", "ndim", "size", "dtype")):
             return made if all(self._at_hand(a) for a in made.args) else None
         if certainly_view(made) and isinstance(v.kind, Array):
-            return made if self._at_hand(made.args[0]) and all(self._at_hand(a) for a in made.args[1:]) else None
+            return (
+                made if self._at_hand(made.args[0]) and all(self._at_hand(a) for a in made.args[1:]) else None
+            )
         if form == "index" and not self._is_written(made.args[0]) and isinstance(v.kind, Number):
             return made if all(self._at_hand(a) for a in made.args) and self._is_fixed(made.args[0]) else None
         if made.op.function in (range, len, reversed) or _integer_arithmetic(made):
             return made if all(self._at_hand(a) for a in made.args) else None
-        return None
+        return made if self._is_cheap(v) else None
+
+    def _is_cheap(self, v: Var) -> bool:
+        """A number that a few operations give, from numbers of outside the loops and indices."""
+        if v not in self.adjoint.in_loops or v in self.adjoint.indices:
+            return True
+        if v not in self.cheap:
+            made = self.made.get(v)
+            self.cheap[v] = (
+                isinstance(made, Let)
+                and _scalar_arithmetic(made)
+                and all(self._is_cheap(x) for a in made.args for x in variables(a))
+            )
+        return self.cheap[v]
 
     def _is_written(self, arg: Arg) -> bool:
         return any(self.aliases.is_buffer(x) or isinstance(x.kind, SequenceKind) for x in variables(arg))
@@ -356,7 +384,9 @@ class _Restores:
                 self.found.add(id(s.op.function))
             if is_restore(s) and id(s.op.function) not in self.kept:
                 return live
-            return live | self._classes(v for i, arg in enumerate(s.operands) if not _shape_only(s, i) for v in variables(arg))
+            return live | self._classes(
+                v for i, arg in enumerate(s.operands) if not _shape_only(s, i) for v in variables(arg)
+            )
         inside = live
         while True:  # once, or for a loop until a further trip reads nothing more
             before = inside.union(*(self._block(b, inside | live) for b in blocks(s)))
@@ -382,8 +412,24 @@ def _index_kind(target: Arg, index: Arg) -> Any:
 
 
 def _integer_arithmetic(s: Let) -> bool:
-    return s.op.form == "operator" and s.op.text in "+-*//%" and all(
-        isinstance(arg_kind(a), Number) and getattr(arg_kind(a), "dtype", "") in ("int", "i8") for a in (*s.args, *s.outs)
+    return (
+        s.op.form == "operator"
+        and s.op.text in "+-*//%"
+        and all(
+            isinstance(arg_kind(a), Number) and getattr(arg_kind(a), "dtype", "") in ("int", "i8")
+            for a in (*s.args, *s.outs)
+        )
+    )
+
+
+def _scalar_arithmetic(s: Let) -> bool:
+    return (
+        s.op.form == "operator"
+        and s.op.text in ("+", "-", "*", "/", "**")
+        and not s.effect
+        and all(
+            isinstance(arg_kind(a), Number) and getattr(arg_kind(a), "dtype", None) for a in (*s.args, *s.outs)
+        )
     )
 
 
@@ -397,26 +443,8 @@ def _shape_only(s: Let, i: int) -> bool:
     if s.op.form == "attribute":
         return s.op.text in ("shape", "ndim", "size", "dtype", "strides")
     if s.op.form == "method":
-        return s.op.text == "add" and i == 1
+        return s.op.text in ("add", "rest", "total") and i == 1
     name = s.op.text.rpartition(".")[2]
     return s.op.form == "call" and i in _SHAPE_ONLY.get(name, ())
 
 
-def _in_order(block: Block) -> list[Var]:
-    """Variables in the order in which they are first read."""
-    found: dict[Var, None] = {}
-
-    def visit(b: Block) -> None:
-        for s in b.body:
-            for arg in operands(s):
-                found.update(dict.fromkeys(variables(arg)))
-            for inner in blocks(s):
-                visit(inner)
-        for arg in b.yields:
-            found.update(dict.fromkeys(variables(arg)))
-
-    visit(block)
-    return list(found)
-
-
-__all__ = ["If", "Sweeps", "Tup", "With", "keep"]

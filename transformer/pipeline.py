@@ -17,11 +17,12 @@ from ..runtime import support_memory
 from .adjoint import Adjoint, Reverse
 from .analyses.activity import refuse_opaque
 from .analyses.aliases import Aliases
+from .analyses.certain import certainly_bound
 from .emit import Module, emit
 from .errors import AdjoinError, Code, Where
 from .helpers import render_helpers
 from .infer import arg_kind
-from .ir import Arg, Block, Const, Dct, Function, Let, Lst, Op, Site, Statement, Tup, Var
+from .ir import Arg, Block, Const, Dct, Function, Let, Lst, Op, Site, Statement, Tup, Var, in_order
 from .kinds import Array, Kind, Number, is_real
 from .lowering.lower import Lowered, lower
 from .lowering.values import DictValue, ListValue, ObjectValue
@@ -46,6 +47,7 @@ class Request:
             and ``f_adjoint(saved, seed) -> gradients``) or ``"tangent"`` (``f_jvp(..., w_dot) -> value,
             value_dot``, with one tangent for each parameter of `wrt`).
         has_aux: the function returns ``(value, aux)``.
+        together: arguments that share memory, of which some are written to.
     """
 
     kinds: tuple[tuple[str, Kind], ...]
@@ -53,6 +55,7 @@ class Request:
     mode: str = "joint"
     has_aux: bool = False
     spread: tuple[tuple[str, int], ...] = ()
+    together: tuple[str, ...] = ()
 
 
 @dataclass
@@ -63,6 +66,7 @@ class Generated:
     free_kinds: dict[str, Kind] = field(default_factory=dict)
     guards: dict[Any, str] = field(default_factory=dict)
     dependencies: tuple[tuple[str, str, str], ...] = ()
+    writes: bool = False  # into an argument: whether arguments share memory matters then
 
 
 def generate(function: Any, request: Request) -> Generated:
@@ -73,13 +77,18 @@ def generate(function: Any, request: Request) -> Generated:
     """
     lowered = lower(function, dict(request.kinds), dict(request.spread))
     value, aux = _split_aux(lowered, request)
-    private = privatise(eliminate_dead(lowered.function))
+    tidied = eliminate_dead(lowered.function)
+    private = privatise(tidied, request.together)
+    lowered.writes = private is not tidied
     leaves = {name: _leaves(lowered.parameters[name]) for name in request.wrt}
     if request.mode == "tangent":
         return _module(lowered, [_tangent(lowered, private, leaves, request)], request)
     adjoint = Adjoint(private, [v for each in leaves.values() for v in each], lowered.reader)
     refuse_opaque(private, adjoint.activity, lowered.reader.reasons)
-    value = private.body.yields[0] if aux is None else private.body.yields[0].items[0]  # type: ignore[union-attr]
+    value = private.body.yields[0]
+    if aux is not None:
+        assert isinstance(value, Tup)
+        value = value.items[0]
     functions = _functions(lowered, private, adjoint, value, request)
     return _module(lowered, functions, request)
 
@@ -90,14 +99,18 @@ def _split_aux(lowered: Lowered, request: Request) -> tuple[Arg, Arg | None]:
         return result, None
     if isinstance(result, Tup) and len(result.items) == 2:
         return result.items[0], result.items[1]
-    raise _at_function(lowered, Code.NON_SCALAR_RESULT, "with has_aux, the function has to return a pair (value, aux)", "")
+    raise _at_function(
+        lowered, Code.NON_SCALAR_RESULT, "with has_aux, the function has to return a pair (value, aux)", ""
+    )
 
 
 def _at_function(lowered: Lowered, code: Code, reason: str, rewrite: str) -> AdjoinError:
     return AdjoinError(code, reason, where=lowered.sources[0].where(), rewrite=rewrite or None)
 
 
-def _functions(lowered: Lowered, private: Function, adjoint: Adjoint, value: Arg, request: Request) -> list[Function]:
+def _functions(
+    lowered: Lowered, private: Function, adjoint: Adjoint, value: Arg, request: Request
+) -> list[Function]:
     name = private.name if private.name.isidentifier() else "f"
     if request.mode == "split":
         return _split(lowered, private, adjoint, value, request, name)
@@ -105,7 +118,12 @@ def _functions(lowered: Lowered, private: Function, adjoint: Adjoint, value: Arg
 
     def seeds(a: Adjoint) -> None:
         if isinstance(value, Var) and a.activity.active(value):
-            a.contribute(value, seed if seed is not None else a.let(a.function_op(support_memory.unit_seed), a.primal(value), kind=value.kind))
+            a.contribute(
+                value,
+                seed
+                if seed is not None
+                else a.let(a.function_op(support_memory.unit_seed), a.primal(value), kind=value.kind),
+            )
 
     reverse = adjoint.sweep(seeds)
     gradients = tuple(_structure(lowered.parameters[n], reverse) for n in request.wrt)
@@ -129,13 +147,20 @@ def _unit_seed(lowered: Lowered, value: Arg) -> Arg | None:
                                "return its real part or absolute value")  # fmt: skip
         return Const(1.0)
     if isinstance(value, Tup | Lst | Dct) or (isinstance(kind, Array) and kind.dims):
-        what = "several values" if isinstance(value, Tup | Lst | Dct) else f"an array of {len(kind.dims or ())} dimensions"  # type: ignore[union-attr]
+        what = (
+            f"an array of {len(kind.dims or ())} dimensions" if isinstance(kind, Array) else "several values"
+        )
         raise _at_function(
             lowered, Code.NON_SCALAR_RESULT, f"the result is {what}; `grad` needs one number",
             "reduce it (np.sum, np.mean), or use vjp or jacobian",
         )  # fmt: skip
     if isinstance(value, Const) and not isinstance(value.value, int | float):
-        raise _at_function(lowered, Code.NON_SCALAR_RESULT, f"the result is {value.value!r}; `grad` needs one number", "return the value")
+        raise _at_function(
+            lowered,
+            Code.NON_SCALAR_RESULT,
+            f"the result is {value.value!r}; `grad` needs one number",
+            "return the value",
+        )
     return None
 
 
@@ -151,7 +176,9 @@ def _tangent(lowered: Lowered, private: Function, leaves: dict[str, list[Var]], 
     return optimise(replace(private, name=f"{name}_jvp", params=(*private.params, *dots.values()), body=body))
 
 
-def _split(lowered: Lowered, private: Function, adjoint: Adjoint, value: Arg, request: Request, name: str) -> list[Function]:
+def _split(
+    lowered: Lowered, private: Function, adjoint: Adjoint, value: Arg, request: Request, name: str
+) -> list[Function]:
     def gradients(reverse: Reverse) -> Arg:
         parts = tuple(_structure(lowered.parameters[n], reverse) for n in request.wrt)
         return parts[0] if len(parts) == 1 else Tup(parts)
@@ -168,7 +195,8 @@ def split(
     reverse = adjoint.sweep(lambda a: a.seed(value, opened))
     sweeps = keep(adjoint, reverse, (gradients(reverse),))
     crossing = _crossing(sweeps, private, seed)
-    declared = [Let((), Op("declare", ""), (v,)) for v in crossing if v not in _certain(private, sweeps)]
+    certain = certainly_bound((*private.params, *private.free), sweeps.forward)
+    declared = [Let((), Op("declare", ""), (v,)) for v in crossing if v not in certain]
     result = private.body.yields[0]
     forward = Block((*declared, *sweeps.forward), (Tup((result, Tup(tuple(crossing)))),))
     saved = Var("saved")
@@ -187,28 +215,10 @@ def split(
 
 def _crossing(sweeps: Sweeps, private: Function, seed: Var) -> list[Var]:
     """Everything of the forward function that the reverse sweep reads, parameters included."""
-    from .needed import _in_order
     from .optimise.dead import dead_block
 
     _, reads = dead_block(sweeps.reverse, set())
-    order = _in_order(sweeps.reverse)
-    return [v for v in order if v in reads and v is not seed]
-
-
-def _certain(private: Function, sweeps: Sweeps) -> set[Var]:
-    """Variables that are bound whatever path is taken."""
-    from .ir import With, bound
-
-    found = set(private.params) | set(private.free)
-
-    def visit(statements: list[Statement] | tuple[Statement, ...]) -> None:
-        for s in statements:
-            found.update(bound(s))
-            if isinstance(s, With):
-                visit(s.body.body)
-
-    visit(sweeps.forward)
-    return found
+    return [v for v in in_order(sweeps.reverse) if v in reads and v is not seed]
 
 
 # -- structure of parameters -------------------------------------------------------------------------
@@ -269,6 +279,7 @@ def _module(lowered: Lowered, functions: list[Function], request: Request) -> Ge
         {f.var.name: f.kind for f in used},
         dict(lowered.guards),
         tuple(_dependency(s) for s in lowered.sources),
+        lowered.writes,
     )
 
 

@@ -11,26 +11,39 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..runtime import support_memory
 from .analyses.aliases import Aliases
 from .errors import AdjoinError, Code, Where
-from .ir import Arg, Block, Function, Let, Op, Statement, Var, rebuild, substitute
+from .ir import Arg, Block, Function, Let, Op, Ref, Statement, Var, rebuild, substitute
 from .kinds import Array, Container
 from .kinds import Sequence as SequenceKind
 
-COPY = Op("method", "copy", np.copy)
+COPY = Op("call", "writable_copy", np.copy, Ref(support_memory.writable_copy, "writable_copy", "support"))
 
 
-def privatise(function: Function) -> Function:
+TOGETHER = Op("together", "private_together", None, Ref(support_memory.private_together, "private_together", "support"))
+
+
+def privatise(function: Function, together: tuple[str, ...] = ()) -> Function:
+    """Copy what is written to; arguments named in `together` share memory, and so do their copies."""
     aliases = Aliases(function)
+    joint = [v for v in function.params if v.name in together]
     written = [v for v in function.params if isinstance(v.kind, Array) and aliases.is_buffer(v)]
     for v in function.params:
         if isinstance(v.kind, SequenceKind) and aliases.of(v) in aliases.grown:
-            raise AdjoinError(Code.MUTATION, f"the list {v.name!r} that is passed in is changed", rewrite=f"work on list({v.name})")
+            raise AdjoinError(
+                Code.MUTATION,
+                f"the list {v.name!r} that is passed in is changed",
+                rewrite=f"work on list({v.name})",
+            )
     for v in function.free:
         if aliases.of(v) in aliases.written and not isinstance(v.kind, Container):
             where = _where_written(function, v, aliases)
             raise AdjoinError(
-                Code.MUTATION, f"the global array {v.name!r} is written to", where=where, rewrite="pass it in as an argument, or copy it first"
+                Code.MUTATION,
+                f"the global array {v.name!r} is written to",
+                where=where,
+                rewrite="pass it in as an argument, or copy it first",
             )
     leaves = [
         s.out
@@ -38,7 +51,16 @@ def privatise(function: Function) -> Function:
         if isinstance(s, Let) and s.op.form in ("index", "attribute") and s.args and isinstance(s.args[0], Var)
         and isinstance(s.args[0].kind, Container) and isinstance(s.out.kind, Array) and aliases.is_buffer(s.out)
     ]  # fmt: skip
-    copies = {v: Var(v.name, v.kind) for v in (*written, *leaves)}
+    for s in function.body.body:
+        if isinstance(s, Let) and any(v in leaves for v in s.outs) and s.args[0] in function.free:
+            raise AdjoinError(
+                Code.MUTATION,
+                "an array held by the surrounding code is written to",
+                where=_where_written(function, s.out, aliases),
+                rewrite="pass it in as an argument, or copy it first",
+            )
+    written = [v for v in written if v not in joint]
+    copies = {v: Var(v.name, v.kind) for v in (*written, *leaves, *joint)}
     if not copies:
         return function
 
@@ -46,9 +68,13 @@ def privatise(function: Function) -> Function:
         return substitute(arg, lambda v: copies.get(v, v))
 
     def renamed(block: Block) -> Block:
-        return Block(tuple(rebuild(s, renamed, swap) for s in block.body), tuple(swap(y) for y in block.yields))
+        return Block(
+            tuple(rebuild(s, renamed, swap) for s in block.body), tuple(swap(y) for y in block.yields)
+        )
 
     body: list[Statement] = [Let((copies[v],), COPY, (v,)) for v in written]
+    if joint:
+        body.append(Let(tuple(copies[v] for v in joint), TOGETHER, tuple(joint)))
     for s in function.body.body:
         body.append(rebuild(s, renamed, swap))
         if isinstance(s, Let) and len(s.outs) == 1 and s.out in copies:
@@ -60,6 +86,10 @@ def _where_written(function: Function, v: Var, aliases: Aliases) -> Where | None
     from .ir import variables, walk
 
     for s in walk(function.body):
-        if isinstance(s, Let) and s.effect == "write" and any(aliases.of(x) == aliases.of(v) for x in variables(s.args[0])):
+        if (
+            isinstance(s, Let)
+            and s.effect == "write"
+            and any(aliases.of(x) == aliases.of(v) for x in variables(s.args[0]))
+        ):
             return Where.of(s.site) if s.site else None
     return None

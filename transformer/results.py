@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..runtime.support_memory import writable_copy, zeros_of
 from .ir import Arg, Const, Lst, Slc, Star, Tup, Var
 from .kinds import (
     INT,
@@ -156,11 +157,13 @@ def _arange(*args: Arg, dtype: Arg | None = None) -> Kinds | None:
 
 
 @returns(np.linspace)
-def _linspace(start: Arg, stop: Arg, num: Arg = Const(50), endpoint: Arg = Const(True), dtype: Arg | None = None) -> Kinds | None:
-    kinds = [arg_kind(start), arg_kind(stop)]
-    if not all(isinstance(k, Number) and k.dtype is not None for k in kinds):
+def _linspace(
+    start: Arg, stop: Arg, num: Arg = Const(50), endpoint: Arg = Const(True), dtype: Arg | None = None
+) -> Kinds | None:
+    first, last = arg_kind(start), arg_kind(stop)
+    if not all(isinstance(k, Number) and k.dtype is not None for k in (first, last)):
         return None
-    code = dtype_code(np.linspace(*[stand_in(k) for k in kinds], 2).dtype)
+    code = dtype_code(np.linspace(stand_in(first), stand_in(last), 2).dtype)
     return Array(_dtype_arg(dtype, code), (size_of(num),))
 
 
@@ -187,7 +190,9 @@ def _nested(a: Arg) -> tuple[tuple[Size, ...] | None, str | None]:
     if inner is None or any(p[0] is None or len(p[0]) != len(inner) for p in parts):
         return None, None
     codes = [p[1] for p in parts]
-    together = None if None in codes else dtype_code(np.result_type(*[np.dtype(c) for c in codes if c is not None]))
+    together = (
+        None if None in codes else dtype_code(np.result_type(*[np.dtype(c) for c in codes if c is not None]))
+    )
     return (len(a.items), *inner), together
 
 
@@ -209,10 +214,19 @@ def _same_shape(a: Arg, *args: Arg, **kwargs: Arg) -> Kinds | None:
     return kind if isinstance(kind, Array) and kind.dims else None
 
 
+@returns(zeros_of, writable_copy)
+def _like_the_value(value: Arg) -> Kinds | None:
+    return arg_kind(value) if isinstance(arg_kind(value), Array | Number | Sequence) else None
+
+
 @returns(np.sort)
 def _sort(a: Arg, axis: Arg = Const(-1), kind: Arg | None = None) -> Kinds | None:
     sorted_kind = arg_kind(a)
-    return sorted_kind if isinstance(sorted_kind, Array) and sorted_kind.dims and isinstance(static(axis), int) else None
+    return (
+        sorted_kind
+        if isinstance(sorted_kind, Array) and sorted_kind.dims and isinstance(static(axis), int)
+        else None
+    )
 
 
 @returns(np.tril, np.triu)
@@ -313,7 +327,9 @@ def _split(ary: Arg, indices_or_sections: Arg, axis: Arg = Const(0)) -> Kinds | 
     kind, along = arg_kind(ary), static(axis)
     if isinstance(indices_or_sections, Const) and isinstance(indices_or_sections.value, int):
         count = indices_or_sections.value
-    elif isinstance(indices_or_sections, Lst | Tup) and not any(isinstance(i, Star) for i in indices_or_sections.items):
+    elif isinstance(indices_or_sections, Lst | Tup) and not any(
+        isinstance(i, Star) for i in indices_or_sections.items
+    ):
         count = len(indices_or_sections.items) + 1
     else:
         return UNKNOWN
@@ -342,7 +358,13 @@ def _dsplit(ary: Arg, indices_or_sections: Arg) -> Kinds | None:
 @returns(np.outer)
 def _outer(a: Arg, b: Arg) -> Kinds | None:
     x, y = arg_kind(a), arg_kind(b)
-    if isinstance(x, Array) and isinstance(y, Array) and x.dims and y.dims and len(x.dims) == len(y.dims) == 1:
+    if (
+        isinstance(x, Array)
+        and isinstance(y, Array)
+        and x.dims
+        and y.dims
+        and len(x.dims) == len(y.dims) == 1
+    ):
         return Array(_promoted(x, y), (x.dims[0], y.dims[0]))
     return None
 
@@ -350,7 +372,9 @@ def _outer(a: Arg, b: Arg) -> Kinds | None:
 # -- reductions --------------------------------------------------------------------------------------
 
 
-def reduction(function: Callable[..., Any], bound: dict[str, Any], args: tuple[Arg, ...], kwargs: dict[str, Arg]) -> Kinds | None:
+def reduction(
+    function: Callable[..., Any], bound: dict[str, Any], args: tuple[Arg, ...], kwargs: dict[str, Arg]
+) -> Kinds | None:
     """`sum` and its like: they have an axis and keepdims. `bound` holds the operands by name, defaults filled in."""
     found = probe(function, args, kwargs)
     x = next(iter(bound.values()))
@@ -380,7 +404,11 @@ def _extremum(*args: Arg, **kwargs: Arg) -> Kinds | None:
     """One of several: of the kind that covers them all."""
     if len(args) == 1 and isinstance(arg_kind(args[0]), Array):
         kind = arg_kind(args[0])
-        return Number(dtype_of(kind)) if isinstance(kind, Array) and kind.dims is not None and len(kind.dims) == 1 else UNKNOWN
+        return (
+            Number(dtype_of(kind))
+            if isinstance(kind, Array) and kind.dims is not None and len(kind.dims) == 1
+            else UNKNOWN
+        )
     one = args[0] if len(args) == 1 else Tup(args)
     if kwargs or not isinstance(one, Tup | Lst) or any(isinstance(a, Star) for a in one.items):
         return UNKNOWN

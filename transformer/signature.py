@@ -31,6 +31,19 @@ __all__ = ["Binding", "bind", "key_of", "parameters_of", "spelled"]
 NUMBERS = frozenset({float, int, complex, *(np.dtype(code).type for code in "?bBhHiIlLqQefdgFDG")})
 
 
+def sharing(names: tuple[str, ...], values: tuple[Any, ...]) -> tuple[str, ...]:
+    """The names of array arguments that share memory with another one.
+
+    >>> a = np.zeros(3)
+    >>> sharing(("x", "y", "z"), (a, a[1:], np.zeros(3)))
+    ('x', 'y')
+    """
+    arrays = [(n, v) for n, v in zip(names, values, strict=False) if isinstance(v, np.ndarray)]
+    if len(arrays) < 2:
+        return ()
+    return tuple(n for n, v in arrays if any(m != n and np.may_share_memory(v, w) for m, w in arrays))
+
+
 def key_of(value: Any) -> Hashable:
     """The part of a signature that one argument stands for."""
     return _key(value, ())

@@ -68,6 +68,13 @@ def size_of(arg: Arg) -> Size:
     return None
 
 
+def named(kind: Kind) -> Kind:
+    """The kind of a new value, with a name for each size that nothing is known of: it equals itself."""
+    if not isinstance(kind, Array) or kind.dims is None or None not in kind.dims:
+        return kind
+    return Array(kind.dtype, tuple(Dim(f"#{next(_COUNT)}") if d is None else d for d in kind.dims))
+
+
 def axis_size(arg: Arg) -> Size:
     """An integer operand as a size where -1 means "what is left": only what certainly is the size of an axis."""
     if isinstance(arg, Var):
@@ -111,7 +118,7 @@ def slice_size(size: Size, part: Slc) -> Size:
 
 def index_dims(dims: tuple[Size, ...], index: Arg) -> tuple[Size, ...] | None:
     """The dimensions of `a[index]`; None where their number is not known."""
-    items = list(index.items) if isinstance(index, Tup) else [index]
+    items: list[Arg] = list(index.items) if isinstance(index, Tup) else [index]
     taken = [_axes_taken(item) for item in items]
     if any(n is None for n in taken):
         return None

@@ -23,13 +23,13 @@ from .kinds import UNKNOWN, Array, Kind, Number, Sequence, dtype_code, kind_of
 
 Kinds = Kind | tuple[Kind, ...]
 
-#: Sizes and numbers of each variant: positive and well-conditioned; negative and turning; degenerate.
+#: Sizes and numbers of each variant: small, ordinary, degenerate. Python's powers of negative numbers are complex.
 _SIZES = (3, 2, 1)
 _NUMBERS: dict[str, tuple[Any, ...]] = {
     "bool": (True, False, True),
     "int": (1, 2, 0),
-    "float": (0.5, -1.5, 2.0),
-    "complex": (0.5 + 0.5j, -1.5 + 0j, 2.0j),
+    "float": (0.5, 1.5, 2.0),
+    "complex": (0.5 + 0.5j, 1.5 + 0j, 2.0j),
 }
 VARIANTS = range(len(_SIZES))
 
@@ -46,7 +46,11 @@ def stand_in(kind: Kind, variant: int = 0) -> Any:
         return np.dtype(kind.dtype).type(_number(kind.dtype, variant))
     if isinstance(kind, Array) and kind.dims is not None and kind.dtype not in (None, "O"):
         assert kind.dtype is not None
-        return _array(kind.dtype, tuple(d if isinstance(d, int) and d < 64 else _SIZES[variant] for d in kind.dims), variant)
+        return _array(
+            kind.dtype,
+            tuple(d if isinstance(d, int) and d < 64 else _SIZES[variant] for d in kind.dims),
+            variant,
+        )
     raise LookupError(kind)
 
 
@@ -152,5 +156,7 @@ def may_be_tried(function: Any) -> bool:
     rule = lookup(function)
     if rule is None:
         return False
-    known = module.partition(".")[0] in _KNOWN_MODULES or isinstance(function, types.BuiltinFunctionType | types.MethodDescriptorType)
+    known = module.partition(".")[0] in _KNOWN_MODULES or isinstance(
+        function, types.BuiltinFunctionType | types.MethodDescriptorType
+    )
     return known or rule.kind != "nondifferentiable"

@@ -70,20 +70,32 @@ from .lowering.splice import read_body, splice
 
 ELLIPSIS = Const(Ellipsis)
 ZERO = Const(0.0)
+COPY = Op("method", "copy", np.copy)
 
 #: Rules of the general kind that are linear in each operand on its own, which reads better written out.
 _MULTILINEAR = frozenset({np.einsum})
 
 #: Operations whose result is memory of its own or a view, depending on the layout of what they are given.
 _DEPENDS_ON_LAYOUT = frozenset(
-    {np.reshape, np.ravel, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray, np.require, np.astype}
+    {
+        np.reshape,
+        np.ravel,
+        np.asarray,
+        np.asanyarray,
+        np.ascontiguousarray,
+        np.asfortranarray,
+        np.require,
+        np.astype,
+    }
 )
 
 
 class Tangent(Reader):
     """Builds the statements, first to last."""
 
-    def __init__(self, function: Function, dots: Mapping[Var, Var], independent: Iterable[Var], reader: Reader) -> None:
+    def __init__(
+        self, function: Function, dots: Mapping[Var, Var], independent: Iterable[Var], reader: Reader
+    ) -> None:
         """
         Args:
             dots: for parameters of the function, the parameter that is its tangent.
@@ -141,7 +153,12 @@ class Tangent(Reader):
         return self.of(arg) if arg_kind(arg).differentiable and not isinstance(arg, Ref) else Const(None)
 
     def _zero(self, v: Var) -> Arg:
-        if isinstance(v.kind, Array | Number) and v.kind.dtype is not None and is_real(v.kind) or isinstance(v.kind, Array):
+        if (
+            isinstance(v.kind, Array | Number)
+            and v.kind.dtype is not None
+            and is_real(v.kind)
+            or isinstance(v.kind, Array)
+        ):
             zero = self.zeros_like(v) if v.kind.differentiable or isinstance(v.kind, Array) else ZERO
         elif isinstance(v.kind, Number):
             zero = ZERO
@@ -197,7 +214,11 @@ class Tangent(Reader):
     def _part(self, s: Let) -> None:
         """A part of an argument: the tangent is the same part of the argument's tangent."""
         whole = s.args[0]
-        if isinstance(whole, Var) and whole in self.dots and (isinstance(s.out.kind, Container) or self.activity.active(s.out)):
+        if (
+            isinstance(whole, Var)
+            and whole in self.dots
+            and (isinstance(s.out.kind, Container) or self.activity.active(s.out))
+        ):
             self._bind(s.out, self.let(s.op, self.dots[whole], *s.args[1:], kind=s.out.kind))
         elif self.activity.active(s.out):
             self._bind(s.out, self._zero(s.out))
@@ -246,7 +267,9 @@ class Tangent(Reader):
                 self.do(s.op, self.of(target), s.args[1], self.of(s.args[2]), effect="write")
             return
         if not isinstance(target.kind, SequenceKind):
-            self.refuse_at(s, Code.MUTATION, f"`{s.op.text or s.op.form}` changes an array in a way that is not followed")
+            self.refuse_at(
+                s, Code.MUTATION, f"`{s.op.text or s.op.form}` changes an array in a way that is not followed"
+            )
         name = s.op.text if s.op.form == "method" else s.op.form
         if name == "append":
             self.do(s.op, self.of(target), self.of(s.args[1]), effect="write")
@@ -280,7 +303,12 @@ class Tangent(Reader):
             self._bind(s.out, self.let(s.op, *(self.of(a) for a in s.args), kind=s.out.kind))
             return
         if rule is None:
-            self.refuse_at(s, Code.NO_RULE, f"no rule yet for `{s.op.text}`", "add a rule, or use operations that have one")
+            self.refuse_at(
+                s,
+                Code.NO_RULE,
+                f"no rule yet for `{s.op.text}`",
+                "add a rule, or use operations that have one",
+            )
         assert rule is not None
         if rule.signature is None:
             self._bind_results(s, [self._zero(out) for out in s.outs], 0)
@@ -339,12 +367,13 @@ class Tangent(Reader):
             changes = [every]
         else:
             changes = [[p] for name in active for p in places[name] if self.activity.any_active(_at(s, p))]
+        op = COPY if s.op.text == support_memory.writable_copy.__name__ else s.op
         total: list[Arg] = []
         for change in changes:
             args = tuple(self.of(a) if i in change else a for i, a in enumerate(s.args))
             kwargs = {k: self.of(a) if k in change else a for k, a in s.kwargs}
             kinds = tuple(out.kind for out in s.outs)
-            made = self.let(s.op, *args, kind=kinds if len(kinds) > 1 else kinds[0], **kwargs)
+            made = self.let(s.op, *args, kind=kinds if len(kinds) > 1 else kinds[0], options=kwargs)
             terms = list(made.items) if len(kinds) > 1 else [made]
             total = [self.binary("+", x, y) for x, y in zip(total, terms, strict=True)] if total else terms
         return total
@@ -367,8 +396,14 @@ class Tangent(Reader):
     def _general(self, s: Let, rule: Rule, active: list[str], bound: dict[str, Any]) -> list[Arg]:
         """The rule's own tangent."""
         if rule.jvp_body is None:
-            self.refuse_at(s, Code.NO_RULE, f"no tangent rule yet for `{s.op.text}`", "use grad, or give the rule a jvp")
-        given = {n: self._dot_of_parameter(bound[n]) if n in active else Const(None) for n in rule.wrt if n in bound}
+            self.refuse_at(
+                s, Code.NO_RULE, f"no tangent rule yet for `{s.op.text}`", "use grad, or give the rule a jvp"
+            )
+        given = {
+            n: self._dot_of_parameter(bound[n]) if n in active else Const(None)
+            for n in rule.wrt
+            if n in bound
+        }
         dots = [given.get(name, Const(None)) for name in rule.wrt]
         out: Arg = s.outs[0] if len(s.outs) == 1 else Tup(s.outs)
         operands = self._safe(rule, active, dots, out, bound)
@@ -394,11 +429,18 @@ class Tangent(Reader):
             return Tup(tuple(self.of(a) if self.activity.any_active(a) else Const(None) for a in operand))
         return self.of(operand)
 
-    def _safe(self, rule: Rule, active: list[str], dots: list[Arg], out: Arg, bound: dict[str, Any]) -> dict[str, Any]:
+    def _safe(
+        self, rule: Rule, active: list[str], dots: list[Arg], out: Arg, bound: dict[str, Any]
+    ) -> dict[str, Any]:
         """The rule's arguments; where the tangent is zero by structure, values at which the rule is finite."""
         plain: dict[str, Any] = {"out": out, **bound}
         given = [g for g in dots if isinstance(g, Var)]
-        if rule.safe is None or not given or not all(g in self.holed for g in given) or _is_polynomial(rule, bound):
+        if (
+            rule.safe is None
+            or not given
+            or not all(g in self.holed for g in given)
+            or _is_polynomial(rule, bound)
+        ):
             return plain
         untaken = self.binary("==", given[0], Const(0))
         for g in given[1:]:
@@ -414,18 +456,24 @@ class Tangent(Reader):
                 plain[name] = self.call(np.where, untaken, safe, arg)
         return plain
 
-    def let(self, op: Op, *args: Arg, **kwargs: Any) -> Any:
+    def let(self, op: Op, *args: Arg, options: Mapping[str, Arg] | None = None, **kwargs: Any) -> Any:
         """As the builder's; what is computed from tangents with holes has holes."""
-        rule = lookup(op.function) if kwargs and op.function is not None else None
-        if rule is not None and rule.signature is not None:
+        rule = lookup(op.function) if options and op.function is not None else None
+        if options and rule is not None and rule.signature is not None:
             known = rule.signature.parameters
-            kwargs = {k: a for k, a in kwargs.items() if not (k in known and isinstance(a, Const) and a == Const(known[k].default))}
-        result = super().let(op, *args, **kwargs)
+            options = {
+                k: a for k, a in options.items() if k not in known or a != Const(known[k].default)
+            }
+        result = super().let(op, *args, options=options, **kwargs)
         if op.function is np.where or any(
-            v in self.holed or (isinstance(v.kind, Array) and v.kind.dtype == "b1") for a in args for v in variables(a)
+            v in self.holed or (isinstance(v.kind, Array) and v.kind.dtype == "b1")
+            for a in args
+            for v in variables(a)
         ):
             self.holed.update(variables(result))
-        if any(v in self.written for a in args for v in variables(a)) and not self._is_fresh(Let((), op, args)):
+        if any(v in self.written for a in args for v in variables(a)) and not self._is_fresh(
+            Let((), op, args)
+        ):
             self.written.update(v for v in variables(result) if not isinstance(v.kind, Number))
         return result
 
@@ -439,8 +487,10 @@ class Tangent(Reader):
         if not isinstance(out.kind, Array):
             return self._like(dot, out)
         if dot == ZERO:
-            return self.zeros_like(out)  # type: ignore[no-any-return]
-        same = isinstance(have, Array) and (shaped or same_shape(have, out.kind) or _same_dims(have, out.kind))
+            return self.zeros_like(out)
+        same = isinstance(have, Array) and (
+            shaped or same_shape(have, out.kind) or _same_dims(have, out.kind)
+        )
         if not isinstance(have, Array | Number) or dims_of(out.kind) is None and not same:
             return self._like(dot, out)
         if not same:
@@ -462,7 +512,12 @@ class Tangent(Reader):
             return dot
         if isinstance(out.kind, Number) and have is not None and want is not None and is_real(arg_kind(dot)):
             return dot
-        if want is not None and want[0] == "i" or isinstance(arg_kind(dot), Number) and is_real(arg_kind(dot)):
+        if (
+            want is not None
+            and want[0] == "i"
+            or isinstance(arg_kind(dot), Number)
+            and is_real(arg_kind(dot))
+        ):
             return dot
         return self.let(_helper(_support.real_if_real), dot, out, kind=_with_dtype(arg_kind(dot), out.kind))  # type: ignore[no-any-return]
 
@@ -470,9 +525,18 @@ class Tangent(Reader):
         """A tangent in memory that nothing else shows, because it will be written to."""
         if not isinstance(out.kind, Array):
             return self.let(_helper(support_tangent.own_tangent), dot, out, kind=out.kind)  # type: ignore[no-any-return]
-        made = next((t for t in self.statements[mark:] if isinstance(t, Let) and isinstance(dot, Var) and dot in t.outs), None)
+        made = next(
+            (
+                t
+                for t in self.statements[mark:]
+                if isinstance(t, Let) and isinstance(dot, Var) and dot in t.outs
+            ),
+            None,
+        )
         if made is not None and self._is_fresh(made) and self.aliases.of(out) not in self._by_layout:
-            if dot is not None and (_same_dims(arg_kind(dot), out.kind) or same_shape(arg_kind(dot), out.kind)):
+            if dot is not None and (
+                _same_dims(arg_kind(dot), out.kind) or same_shape(arg_kind(dot), out.kind)
+            ):
                 return dot
         if made is not None and made.op.function is np.zeros_like:
             return dot
@@ -485,7 +549,7 @@ class Tangent(Reader):
     def _copied(self, dot: Arg, out: Var) -> Arg:
         """A tangent as it is now, because what it shows will be written to."""
         if isinstance(arg_kind(dot), Array):
-            return self.let(Op("method", "copy", np.copy), dot)  # type: ignore[no-any-return]
+            return self.let(COPY, dot)  # type: ignore[no-any-return]
         return self.let(_helper(support_tangent.own_tangent), dot, out, kind=out.kind)  # type: ignore[no-any-return]
 
     def _is_fresh(self, s: Let) -> bool:
@@ -522,7 +586,9 @@ class Tangent(Reader):
         plain = block.yields[: len(block.yields) - last]
         return Block(tuple(statements), (*plain, *found, *block.yields[len(plain) :]))
 
-    def _bind_outs(self, outs: tuple[Var, ...], active: list[int], ends: Iterable[tuple[Arg, ...]]) -> tuple[Var, ...]:
+    def _bind_outs(
+        self, outs: tuple[Var, ...], active: list[int], ends: Iterable[tuple[Arg, ...]]
+    ) -> tuple[Var, ...]:
         """Tangents of what a statement binds; `ends` are the tangents that each path gives them."""
         made = tuple(Var(dot_name(outs[i]), outs[i].kind) for i in active)
         for i, dot in zip(active, made, strict=True):
@@ -544,7 +610,9 @@ class Tangent(Reader):
         if isinstance(s, For) and self.activity.active(s.index):
             self.refuse_at(s, Code.UNSUPPORTED_SYNTAX, "a loop over something active that is no array or list",
                            "loop over positions: for i in range(len(xs))")  # fmt: skip
-        active = [i for i, p in enumerate(s.params) if self.activity.active(p) or self.activity.active(s.outs[i])]
+        active = [
+            i for i, p in enumerate(s.params) if self.activity.active(p) or self.activity.active(s.outs[i])
+        ]
         inits = tuple(self.of(s.inits[i]) for i in active)
         ends = [inits]
         while True:  # until it is known which tangents have holes at the start of a later trip
@@ -579,6 +647,19 @@ class Tangent(Reader):
         self.add(replace(s, body=Block(tuple(statements), s.body.yields)))
 
 
+#: Keywords of `let` that are not those of the operation.
+_NOT_OPTIONS = frozenset({"name", "kind", "effect"})
+
+
+def _without_defaults(op: Op, options: dict[str, Arg]) -> dict[str, Arg]:
+    """Options of an operation that are not what they would be anyway."""
+    rule = lookup(op.function) if options and op.function is not None else None
+    if rule is None or rule.signature is None:
+        return options
+    known = rule.signature.parameters
+    return {k: a for k, a in options.items() if not (k in known and isinstance(a, Const) and a == Const(known[k].default))}
+
+
 def dot_name(v: Var) -> str:
     return f"{v.name}_dot" if v.name else ""
 
@@ -586,7 +667,12 @@ def dot_name(v: Var) -> str:
 def _is_polynomial(rule: Rule, bound: dict[str, Any]) -> bool:
     """A power whose derivative is finite everywhere."""
     exponent = bound.get("y")
-    return np.power in rule.functions and isinstance(exponent, Const) and not isinstance(exponent.value, complex) and exponent.value >= 1
+    return (
+        np.power in rule.functions
+        and isinstance(exponent, Const)
+        and not isinstance(exponent.value, complex)
+        and exponent.value >= 1
+    )
 
 
 def is_arg(value: Any) -> bool:

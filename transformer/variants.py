@@ -45,7 +45,7 @@ MODES = {"joint": "grad", "value_and_joint": "value_and_grad", "split": "vjp", "
 class Wanted:
     """What to generate, as in `pipeline.Request`, whose module is only loaded to generate.
 
-    `single`: whether the gradient of one argument is to come alone.
+    `single`: whether the gradient of one argument is to come alone. `together`: arguments that share memory.
     """
 
     kinds: tuple[tuple[str, Kind], ...]
@@ -54,6 +54,7 @@ class Wanted:
     mode: str
     has_aux: bool = False
     single: bool = False
+    together: tuple[str, ...] = ()
 
 
 class Variant:
@@ -65,6 +66,7 @@ class Variant:
         kinds: of the parameters, by name, in the order of the entries' own.
         wrt: for each gradient, the index of its argument among the values.
         single: as it was wanted.
+        writes: whether an argument is written to, so that it matters if two of them share memory.
         takes: the names of the parameters of each entry.
         bare: whether the entries return one gradient as it is, not in a tuple.
     """
@@ -84,6 +86,7 @@ class Variant:
         self.kinds = dict(wanted.kinds)
         self.wrt = tuple(list(self.kinds).index(name) for name in wanted.wrt)
         self.single = wanted.single
+        self.writes: bool = about["writes"]
         self.bare = len(self.wrt) == 1
         self.takes = tuple(frozenset(_parameters(entry)) for entry in self.entries)
         self._free: list[tuple[str, Getter, Hashable]] = []
@@ -164,10 +167,12 @@ def variant_for(
         wrt=wanted.wrt,
         mode=wanted.mode,  # type: ignore[arg-type, unused-ignore]
         has_aux=wanted.has_aux,
+        together=wanted.together,
     )
     generated = pipeline.generate(function, request)
     about = {
         "entries": list(generated.entries),
+        "writes": generated.writes,
         "free": [[n, path, _text_at(path, source, arguments)] for n, path in generated.free],
         "guards": [[path, _text_at(path, source, arguments)] for path in generated.guards],
         "dependencies": [
@@ -182,7 +187,7 @@ def variant_for(
 
 def _module_key(source: Source, wanted: Wanted, keys: tuple[Hashable, ...], reach: Reach) -> str:
     names = [name for name, _ in wanted.kinds]
-    options = (names, wanted.spread, wanted.wrt, wanted.mode, wanted.has_aux)
+    options = (names, wanted.spread, wanted.wrt, wanted.mode, wanted.has_aux, wanted.together)
     kinds = [k if isinstance(k, str) else spelled(k, described) for k in keys]
     versions = f"{platform.python_implementation()} {sys.version_info[:3]} NumPy {np.__version__}"
     return load.key_of(source.text, reach.text, repr(options), *kinds, versions, _rules_of_users())

@@ -14,7 +14,7 @@ In: a function. Out: nothing, or an `Invalid` that shows the statement and says 
 - Operands are operands, and operations have as many as their form wants.
 - The kinds of what is carried cover what is put into it (only before there is a reverse sweep, which takes
   kinds more lightly: `carried=False`).
-- No marks that only the adjoint and `needed` use are left.
+- No marks for `needed` are left. (Where the reverse sweep as a whole begins stays marked.)
 """
 
 from __future__ import annotations
@@ -70,11 +70,11 @@ def verify(function: Function, carried: bool = True) -> None:
 #: How many operands the forms have that do not take any number of them.
 _OPERANDS = {
     "index": (2,), "attribute": (1,), "shape": (1,), "value": (1,), "store": (3,), "augment": (3,), "set": (2,), "delete": (2,),
-    "assert": (2,), "raise": (1, 2), "inplace": (2,), "push": (2,), "pop": (1,), "declare": (1,), "operator": (1, 2),
+    "assert": (2,), "raise": (1, 2), "inplace": (2,), "push": (2,), "pop": (1,), "declare": (1,), "operator": (1, 2), "enter": (0,),
 }  # fmt: skip
-_OTHER_FORMS = frozenset({"call", "method", "apply", "fstring", "user", "log", "touch"})
-#: Forms of which one operand may be an index with slices in it.
-_INDEXED = frozenset({"index", "store", "augment", "delete"})
+_OTHER_FORMS = frozenset({"call", "method", "apply", "fstring", "user", "user_adjoint", "log", "touch"})
+#: Forms of which one operand may be an index with slices in it (a call: `np.add.at`).
+_INDEXED = frozenset({"index", "store", "augment", "delete", "call", "method"})
 _WRITES = frozenset({"store", "augment", "set", "delete", "push", "pop"})
 
 
@@ -177,9 +177,12 @@ class _Verifier:
             self.must(len(s.args) in _OPERANDS[form], f"{len(s.args)} operands")
         self.must(s.effect in ("", "io", "write"), f"the effect {s.effect!r}")
         self.must(form not in _WRITES or s.effect != "", "it changes memory, but has no effect")
+        self.must(
+            form != "enter" or s.op.function is None,
+            "a reversed block begins, but what it needs is not bound",
+        )
         unfilled = s.op.text == "restore" and s.args[2] == Const(None)
         self.must(not unfilled, "the old value of a store is to be put back, but was not kept")
-        self.must(not any(a is UNBOUND for a in s.operands), "an operand that is bound on no path")
         if form == "declare":
             self.visible.update(variables(s.args[0]))
             return
@@ -202,7 +205,9 @@ class _Verifier:
 
     def _loop(self, s: For | While) -> None:
         n = len(s.params)
-        self.must(len(s.inits) == n and len(s.outs) == n, f"{n} params, {len(s.inits)} inits, {len(s.outs)} outs")
+        self.must(
+            len(s.inits) == n and len(s.outs) == n, f"{n} params, {len(s.inits)} inits, {len(s.outs)} outs"
+        )
         self._covered(s.params, s.inits)
         with self._scope():
             for param in s.params:
@@ -244,7 +249,7 @@ class _Verifier:
         """What is bound inside is not visible after."""
         outer, paths = set(self.visible), {k: set(v) for k, v in self.paths.items()}
         yield
-        self.visible, self.paths = outer, paths
+        self.visible, self.paths = outer, {**self.paths, **paths}
 
     @contextmanager
     def _known(self, condition: Arg, side: bool) -> Iterator[None]:

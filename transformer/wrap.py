@@ -11,6 +11,7 @@ In: a line of Python. Out: one line or more.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 
@@ -32,33 +33,48 @@ _HEAD = re.compile(r"(return |assert |[^\s=(\[{][^=]*? (?:[-+*/%@&|^]|//|\*\*|<<
 
 def fit(line: str, width: int) -> list[str]:
     """The line itself if it is short enough or cannot be broken."""
+    return _fit(line, width, inside=False)
+
+
+def _fit(line: str, width: int, inside: bool) -> list[str]:
     if len(line) <= width or line.lstrip().startswith("#") or '"""' in line:
         return [line]
     code = line.lstrip()
     indent = line[: len(line) - len(code)]
-    return _broken(indent, code, width) or [line]
+    return _broken(indent, code, width, inside) or [line]
 
 
-def _broken(indent: str, code: str, width: int) -> list[str] | None:
+def _broken(indent: str, code: str, width: int, inside: bool) -> list[str] | None:
     found = _HEAD.match(code)
-    head = found.group(0) if found and not _inside(code, found.end()) else ""
+    head = found.group(0) if found and not inside and not _within(code, found.end()) else ""
     rest = code[len(head) :]
     tail = ""
     if code.startswith(("if ", "while ", "elif ")) and code.endswith(":"):
         head, rest, tail = code[: code.index(" ") + 1], code[code.index(" ") + 1 : -1], ":"
     parts = _operands(rest)
+    if len(parts) > 1 and inside:
+        return [each for part in parts for each in _fit(indent + part, width, inside)]
+    if len(parts) == 2 and _is_group(parts[0]) and len(indent) + len(parts[1]) + len(tail) + 2 <= width:
+        return _opened(indent, head, parts[0], f" {parts[1]}{tail}", width)
     if len(parts) > 1 and (head or tail):
         return _parenthesised(indent, head, parts, tail, width)
     return _in_brackets(indent, head, rest, tail, width)
 
 
+def _is_group(text: str) -> bool:
+    return text.startswith("(") and _last_pair(text) == (0, len(text) - 1)
+
+
+def _opened(indent: str, head: str, group: str, tail: str, width: int) -> list[str]:
+    """An operand that is in parentheses anyway is broken inside them."""
+    inner = indent + "    "
+    return [f"{indent}{head}(", *_fit(inner + group[1:-1], width, inside=True), f"{indent}){tail}"]
+
+
 def _parenthesised(indent: str, head: str, parts: list[str], tail: str, width: int) -> list[str]:
     inner = indent + "    "
     whole = inner + " ".join(parts)
-    if len(whole) <= width:
-        body = [whole]
-    else:
-        body = [each for part in parts for each in fit(inner + part, width)]
+    body = [whole] if len(whole) <= width else [x for part in parts for x in _fit(inner + part, width, True)]
     return [f"{indent}{head}(", *body, f"{indent}){tail}"]
 
 
@@ -74,14 +90,14 @@ def _in_brackets(indent: str, head: str, rest: str, tail: str, width: int) -> li
     if len(whole) <= width:
         body = [whole]
     elif len(items) == 1:
-        body = fit(whole, width)
+        body = _fit(whole, width, inside=True)
     else:
         body = [line for item in items for line in _item(inner, item.rstrip(","), width)]
     return [f"{indent}{head}{rest[: start + 1]}", *body, f"{indent}{rest[end:]}{tail}"]
 
 
 def _item(inner: str, item: str, width: int) -> list[str]:
-    lines = fit(inner + item, width)
+    lines = _fit(inner + item, width, inside=True)
     return [*lines[:-1], lines[-1] + ","]
 
 
@@ -91,19 +107,21 @@ def _operands(text: str) -> list[str]:
         cuts = [at for at, rest in _outside(text) if any(rest.startswith(op) for op in level)]
         if cuts:
             edges = [0, *(at + 1 for at in cuts), len(text)]
-            return [text[a:b].strip() for a, b in zip(edges, edges[1:], strict=False)]
+            return [text[a:b].strip() for a, b in itertools.pairwise(edges)]
     return [text]
 
 
 def _split(text: str, separator: str) -> list[str]:
     cuts = [at for at, rest in _outside(text) if rest.startswith(separator)]
     edges = [0, *(at + len(separator) for at in cuts), len(text)]
-    return [text[a:b].removesuffix(separator) for a, b in zip(edges, edges[1:], strict=False)]
+    return [text[a:b].removesuffix(separator) for a, b in itertools.pairwise(edges)]
 
 
-def _inside(text: str, at: int) -> bool:
+def _within(text: str, at: int) -> bool:
     """Whether a position is within brackets."""
-    return all(position < at for position, _ in _outside(text)) or not any(position == at for position, _ in _outside(text))
+    return all(position < at for position, _ in _outside(text)) or not any(
+        position == at for position, _ in _outside(text)
+    )
 
 
 def _outside(text: str) -> Iterator[tuple[int, str]]:

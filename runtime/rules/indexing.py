@@ -93,7 +93,7 @@ def compress(g: Any, out: Any, condition: Any, a: Any, axis: Any = None) -> Any:
     ],
 )
 def extract(g: Any, out: Any, condition: Any, arr: Any) -> Any:
-    return compress_adjoint(g, arr, condition, None)
+    return compress_adjoint(g, arr, np.ravel(condition), None)
 
 
 @linear(

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from abstraction import Abstraction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from abstraction import Abstraction
 
 from adjoin.transformer.infer import infer
 
@@ -35,7 +35,9 @@ class Source:
     def one(self, *options: Any) -> Any:
         return self.choose(options)
 
-    def array(self, shape: tuple[int, ...] | None = None, dtypes: tuple[str, ...] = DTYPES, ndim: Any = None) -> np.ndarray:
+    def array(
+        self, shape: tuple[int, ...] | None = None, dtypes: tuple[str, ...] = DTYPES, ndim: Any = None
+    ) -> np.ndarray:
         if shape is None:
             ndim = self.one(0, 1, 1, 2, 2, 3) if ndim is None else ndim
             shape = tuple(self.one(*SIZES) for _ in range(ndim))
@@ -48,7 +50,18 @@ class Source:
         return (values > 0.9) if dtype.kind == "b" else values.astype(dtype)
 
     def number(self) -> Any:
-        return self.one(True, 2, 0, 0.5, 0.5 + 1j, np.float64(0.7), np.float32(0.7), np.int64(2), np.complex64(1j), np.bool_(True))
+        return self.one(
+            True,
+            2,
+            0,
+            0.5,
+            0.5 + 1j,
+            np.float64(0.7),
+            np.float32(0.7),
+            np.int64(2),
+            np.complex64(1j),
+            np.bool_(True),
+        )
 
     def real(self) -> Any:
         return self.one(2, 0, 0.5, np.float64(0.7), np.float32(0.7), np.int64(2))
@@ -68,7 +81,9 @@ class Source:
         return self.one(*options)
 
 
-def claims_hold(source: Source, function: Any, *args: Any, literal: tuple[int, ...] = (), **kwargs: Any) -> None:
+def claims_hold(
+    source: Source, function: Any, *args: Any, literal: tuple[int, ...] = (), **kwargs: Any
+) -> None:
     """Compare what is claimed of `function(*args, **kwargs)` with what it is."""
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -131,8 +146,16 @@ def test_choosing(source):
     low, high = (source.one(None, source.real(), source.matching(x.shape, ("f8", "f4", "i8"))) for _ in "ab")
     claims_hold(source, np.clip, source.one(x, 0.5, np.float32(2)), low, high)
     claims_hold(source, np.clip, x, a_max=high, a_min=low)
-    mask = source.one(source.array(x.shape, ("b1",)), source.matching(x.shape, ("b1",)), True, np.bool_(False))
-    claims_hold(source, np.where, mask, source.one(x, source.number()), source.one(source.number(), source.matching(x.shape)))
+    mask = source.one(
+        source.array(x.shape, ("b1",)), source.matching(x.shape, ("b1",)), True, np.bool_(False)
+    )
+    claims_hold(
+        source,
+        np.where,
+        mask,
+        source.one(x, source.number()),
+        source.one(source.number(), source.matching(x.shape)),
+    )
     claims_hold(source, np.where, source.array())
     claims_hold(source, np.nan_to_num, x, nan=source.real())
     claims_hold(source, np.select, [x > 0.5, x > 1], [x, source.number()], default=source.one(0, 0.5))
@@ -169,7 +192,9 @@ def test_reductions(source):
 @cases(100)
 def test_quantiles(source):
     x = source.array(dtypes=("f8", "f4", "i8"))
-    q = source.one(0.5, [0.1, 0.9], np.array([0.1, 0.5, 0.9]), np.float64(0.3), np.float32(0.3), np.array(0.5))
+    q = source.one(
+        0.5, [0.1, 0.9], np.array([0.1, 0.5, 0.9]), np.float64(0.3), np.float32(0.3), np.array(0.5)
+    )
     axis = source.one(None, source.axis(x))
     for function in (np.quantile, np.nanquantile):
         claims_hold(source, function, x, q, axis=axis, keepdims=source.one(True, False))
@@ -215,7 +240,9 @@ def test_rearranging(source):
 def test_reshaping(source):
     x = source.array()
     n = x.size
-    shape = source.one(-1, (-1,), n, (n,), (1, -1), (-1, 1), (n, 1), [n, 1], x.shape, x.shape[::-1], (-1, *x.shape[1:]), ())
+    shape = source.one(
+        -1, (-1,), n, (n,), (1, -1), (-1, 1), (n, 1), [n, 1], x.shape, x.shape[::-1], (-1, *x.shape[1:]), ()
+    )
     claims_hold(source, np.reshape, x, shape)
     claims_hold(source, np.reshape, x, shape, source.one("C", "F"))
     target = source.one((2, *x.shape), x.shape, (3, 2, *x.shape), (3,), 3, ())
@@ -279,7 +306,9 @@ def test_products(source):
 @cases(100)
 def test_linear_algebra(source):
     n = source.one(1, 2, 3)
-    square = source.array(source.one((n, n), (2, n, n)), ("f8", "f4", "c16")) + np.diag(np.arange(1.0, n + 1)).astype("f4")
+    square = source.array(source.one((n, n), (2, n, n)), ("f8", "f4", "c16")) + np.diag(
+        np.arange(1.0, n + 1)
+    ).astype("f4")
     if source.one(True, False):
         square = square - 3 * np.swapaxes(np.triu(square), -1, -2)
     for function in (np.linalg.inv, np.linalg.det, np.linalg.slogdet, np.linalg.cholesky, np.linalg.eig, np.linalg.eigvals,
@@ -302,7 +331,16 @@ def test_joining(source):
     if source.one(True, False) and shape:
         parts[-1] = source.array((source.one(*SIZES), *shape[1:]))
     parts = parts if source.one(True, False) else tuple(parts)
-    for function in (np.concatenate, np.stack, np.vstack, np.hstack, np.column_stack, np.dstack, np.array, np.block):
+    for function in (
+        np.concatenate,
+        np.stack,
+        np.vstack,
+        np.hstack,
+        np.column_stack,
+        np.dstack,
+        np.array,
+        np.block,
+    ):
         claims_hold(source, function, parts)
     claims_hold(source, np.concatenate, parts, axis=source.one(0, None, -1))
     claims_hold(source, np.stack, parts, axis=source.one(0, 1, -1))
@@ -357,7 +395,10 @@ def test_making(source):
 
 @cases(300)
 def test_ranges(source):
-    ends = [source.one(0, 1, 3, -2, 2.5, np.float64(3), np.float32(2.5), np.int64(4), True) for _ in range(source.one(1, 2, 3))]
+    ends = [
+        source.one(0, 1, 3, -2, 2.5, np.float64(3), np.float32(2.5), np.int64(4), True)
+        for _ in range(source.one(1, 2, 3))
+    ]
     claims_hold(source, np.arange, *ends)
     claims_hold(source, np.arange, *ends, dtype=source.one(np.float32, float, None))
     claims_hold(source, np.arange, 3, step=2)
@@ -366,7 +407,9 @@ def test_ranges(source):
         claims_hold(source, function, source.real(), source.one(3, 2.5, 1 + 1j), num)
         claims_hold(source, function, source.real(), source.array((2,), FLOATS), num=num)
         claims_hold(source, function, 1.0, 2.0, num, dtype=source.one(np.float32, None))
-    claims_hold(source, np.linspace, 1.0, 2.0, num, endpoint=source.one(True, False), retstep=source.one(True, False))
+    claims_hold(
+        source, np.linspace, 1.0, 2.0, num, endpoint=source.one(True, False), retstep=source.one(True, False)
+    )
     claims_hold(source, np.linspace, 1, 2)
 
 
@@ -399,7 +442,13 @@ def test_looking_up(source):
         claims_hold(source, np.take, matrix, at, axis=axis)
     claims_hold(source, np.take, x, at)
     claims_hold(source, np.take_along_axis, matrix, np.zeros((1, matrix.shape[1]), int), source.one(0, -2))
-    claims_hold(source, np.interp, source.one(0.5, np.array([0.5, 1.0]), np.array(0.5), np.array([[0.5]])), np.sort(x), x)
+    claims_hold(
+        source,
+        np.interp,
+        source.one(0.5, np.array([0.5, 1.0]), np.array(0.5), np.array([[0.5]])),
+        np.sort(x),
+        x,
+    )
     claims_hold(source, np.searchsorted, np.sort(x), source.one(0.5, np.array([0.5, 1.0])))
     claims_hold(source, np.bincount, np.array([0, 1, 1]), source.one(None, np.ones(3)))
     claims_hold(source, np.histogram, x, source.one(2, 3))
@@ -408,6 +457,12 @@ def test_looking_up(source):
     claims_hold(source, np.polyval, x, source.one(0.5, matrix, np.float32(0.5)))
     claims_hold(source, np.split, x, source.one(1, [1], 2))
     claims_hold(source, np.array_split, x, source.one(1, 2, 5))
+    cube = source.array()
+    at = source.one(1, 2, 3, [0, 1], [1, 1, 2], (1,), [-1], [5], np.array([1, 2]), source.axis(cube))
+    for function in (np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit, np.unstack):
+        claims_hold(source, function, cube, at)
+    claims_hold(source, np.split, cube, at, source.axis(cube, False))
+    claims_hold(source, np.array_split, cube, at, axis=source.axis(cube, False))
     claims_hold(source, np.compress, [True], x)
     claims_hold(source, np.extract, x > 0.5, x)
     claims_hold(source, np.partition, x, 0)

@@ -20,7 +20,9 @@ from .aliases import WRITES_FIRST, Aliases, immutable
 #: Forms that move values about without computing: what goes in comes out.
 _MOVES = frozenset({"value", "index", "store", "augment", "inplace", "push", "pop"})
 #: Callables that look at values and let nothing of them out again.
-_LOOKS = frozenset({print, len, isinstance, type, id, str, repr, format, bool, hash, range, hasattr, callable, int})
+_LOOKS = frozenset(
+    {print, len, isinstance, type, id, str, repr, format, bool, hash, range, hasattr, callable, int}
+)
 
 
 class Activity:
@@ -198,7 +200,7 @@ def refuse_opaque(function: Function, activity: Activity, reasons: dict[int, Adj
 
 def _check(s: Let, activity: Activity, reasons: dict[int, AdjoinError]) -> None:
     function = s.op.function
-    if s.op.form in (*_MOVES, "touch", "log", "shape", "fstring", "assert", "raise", "delete", "set", "user"):
+    if s.op.form in (*_MOVES, "together", "touch", "log", "shape", "fstring", "assert", "raise", "delete", "set", "user"):
         return
     if s.op.form == "attribute" and function is None:
         return
@@ -212,7 +214,9 @@ def _check(s: Let, activity: Activity, reasons: dict[int, AdjoinError]) -> None:
     except TypeError:
         pass
     operands = [v for arg in s.operands for v in variables(arg)]
-    risky = [v for v in operands if activity.is_varied(v) and (_comes_back(s, activity) or activity.is_useful(v))]
+    risky = [
+        v for v in operands if activity.is_varied(v) and (_comes_back(s, activity) or activity.is_useful(v))
+    ]
     if not risky or not any(_flows(s, v, activity) for v in risky):
         return
     reason = reasons.get(id(s))
@@ -242,6 +246,8 @@ def _comes_back(s: Let, activity: Activity) -> bool:
 
 def _flows(s: Let, v: Var, activity: Activity) -> bool:
     """Whether what goes in may matter: it comes back as a useful result, or memory may be changed."""
-    if any(activity.is_useful(out) or isinstance(out.kind, Unknown) and activity.is_useful(out) for out in s.outs):
+    if any(
+        activity.is_useful(out) or isinstance(out.kind, Unknown) and activity.is_useful(out) for out in s.outs
+    ):
         return True
     return not immutable(v.kind) and s.effect == "io"

@@ -15,7 +15,24 @@ import numpy as np
 
 from ...runtime.rule import lookup
 from ..infer import arg_kind
-from ..ir import Arg, Block, Const, For, Function, If, Let, Slc, Statement, Try, Tup, Var, While, With, blocks, variables
+from ..ir import (
+    Arg,
+    Block,
+    Const,
+    For,
+    Function,
+    If,
+    Let,
+    Slc,
+    Statement,
+    Try,
+    Tup,
+    Var,
+    While,
+    With,
+    blocks,
+    variables,
+)
 from ..kinds import Array, Container, Kind, Number, Opaque, Static, Undefined
 from ..kinds import Sequence as SequenceKind
 
@@ -56,8 +73,14 @@ class Aliases:
 
     def is_buffer(self, v: Var) -> bool:
         """An array whose memory something writes to."""
-        return isinstance(v.kind, Array) and self.of(v) in self.written or (
-            not immutable(v.kind) and not isinstance(v.kind, Array | SequenceKind | Container) and self.of(v) in self.written
+        return (
+            isinstance(v.kind, Array)
+            and self.of(v) in self.written
+            or (
+                not immutable(v.kind)
+                and not isinstance(v.kind, Array | SequenceKind | Container)
+                and self.of(v) in self.written
+            )
         )
 
     def is_buffer_class(self, arg: Arg) -> bool:
@@ -116,6 +139,9 @@ class Aliases:
             return
         if form in ("assert", "raise", "fstring", "shape", "push", "touch", "log"):
             return
+        if form == "together":  # copies that share memory with each other, and with nothing else
+            self._union(*s.outs)
+            return
         if form == "set":
             self._union(*s.args)
             return
@@ -144,7 +170,12 @@ class Aliases:
             return False
         rule = lookup(s.op.function) if s.op.function is not None else None
         if rule is not None:
-            return rule.view or any(isinstance(k, SequenceKind) for k in map(arg_kind, [*s.args, *s.outs]))
+            fresh = rule.signature is None  # nothing of what it is given comes out again
+            return (
+                rule.view
+                or not fresh
+                and any(isinstance(k, SequenceKind) for k in map(arg_kind, [*s.args, *s.outs]))
+            )
         if isinstance(s.op.function, np.ufunc) or s.op.form == "operator":
             return False
         return True
@@ -175,7 +206,9 @@ def is_basic(index: Arg) -> bool:
     for part in parts:
         kind = arg_kind(part)
         integer = isinstance(kind, Number) and kind.dtype not in (None, "bool", "b1")
-        if not (integer or isinstance(part, Slc) or (isinstance(part, Const) and part.value in (None, Ellipsis))):
+        if not (
+            integer or isinstance(part, Slc) or (isinstance(part, Const) and part.value in (None, Ellipsis))
+        ):
             return False
     return True
 

@@ -24,7 +24,7 @@ from ...runtime.rules.methods import IN_PLACE, METHODS
 from ...runtime.support import unbroadcast
 from ..errors import AdjoinError, Code
 from ..infer import arg_kind, infer, probe_helper
-from ..ir import Arg, Const, Dct, Lst, Op, Ref, Slc, Star, Tup, Var
+from ..ir import Arg, Const, Dct, Lst, Op, Ref, Slc, Star, Tup, Var, constants
 from ..kinds import UNKNOWN, Array, Container, Kind, Number, Opaque, Unknown
 from ..kinds import Sequence as SequenceKind
 from ..source import read
@@ -40,8 +40,8 @@ from .expressions import (
     subscript,
     value,
 )
-from .instances import call_instance, is_recursive
 from .generated import carried
+from .instances import call_instance, is_recursive
 from .reader import Frame, Reader
 from .values import (
     Bound,
@@ -123,8 +123,9 @@ def call(
         return _call_ref(reader, frame, callee, args, kwargs, node)
     if isinstance(callee, Var):
         op = Op("call", callee.name or "f", None, None)
+        operands = map(reader.arg, args)
         return reader.let(
-            op, callee, *map(reader.arg, args), kind=Opaque(None), effect="io", **_args(reader, kwargs)
+            op, callee, *operands, kind=Opaque(None), effect="io", options=_args(reader, kwargs)
         )
     reader.refuse(frame, node, Code.UNSUPPORTED_SYNTAX, "this value cannot be called", "")
 
@@ -164,6 +165,12 @@ def _call_ref(
         result = special(reader, frame, args, kwargs, node)
         if result is not NotImplemented:
             return result
+    if (
+        isinstance(getattr(function, "__self__", None), np.ufunc)
+        and getattr(function, "__name__", "") == "at"
+    ):
+        if function not in stores.WRITERS:
+            return stores.write_at(reader, frame, function, args, node)
     writes = stores.WRITERS.get(function) if _hashable(function) else None
     if writes is not None:
         return writes(reader, frame, args, kwargs, node)
@@ -207,7 +214,7 @@ def operation(
     options = {k: v for k, v in options.items() if not (k == "out" and v == Const(None))}
     op = Op("call", callee.text, function, callee)
     effect = "io" if _draws(function) else ""
-    result = reader.let(op, *operands, effect=effect, **options)
+    result = reader.let(op, *operands, effect=effect, options=options)
     return opened(reader, result) if isinstance(result, Var) else result
 
 
@@ -217,7 +224,9 @@ _TAKE_SEQUENCES = frozenset({"concatenate", "concat", "stack", "vstack", "row_st
                              "einsum", "multi_dot", "ix_", "piecewise", "fromiter", "gradient", "lexsort", "unstack"})  # fmt: skip
 
 
-def _as_arrays(reader: Reader, function: Any, operands: tuple[Arg, ...], kwargs: dict[str, Any]) -> tuple[Arg, ...]:
+def _as_arrays(
+    reader: Reader, function: Any, operands: tuple[Arg, ...], kwargs: dict[str, Any]
+) -> tuple[Arg, ...]:
     """Lists and tuples of numbers among the differentiable operands of NumPy functions, made arrays."""
     rule = lookup(function)
     name = getattr(function, "__name__", "")
@@ -228,7 +237,9 @@ def _as_arrays(reader: Reader, function: Any, operands: tuple[Arg, ...], kwargs:
     made = []
     for i, arg in enumerate(operands):
         wanted = i < len(names) and names[i] in rule.wrt
-        made.append(reader.call(np.asarray, arg) if wanted and isinstance(arg, Lst | Tup) and arg.items else arg)
+        made.append(
+            reader.call(np.asarray, arg) if wanted and isinstance(arg, Lst | Tup) and arg.items else arg
+        )
     return tuple(made)
 
 
@@ -254,9 +265,8 @@ def _opaque(reader: Reader, callee: Ref, args: list[Any], kwargs: dict[str, Any]
     operands = [reader.run(a) if isinstance(a, ListValue) else reader.arg(a) for a in args]
     options = _args(reader, kwargs)
     if isinstance(function, type) and issubclass(function, BaseException):
-        return reader.let(
-            Op("call", callee.text, function, callee), *operands, kind=Opaque(function), **options
-        )
+        op = Op("call", callee.text, function, callee)
+        return reader.let(op, *operands, kind=Opaque(function), options=options)
     kind = infer(function, tuple(operands), options)
     if function in (np.random.default_rng, np.random.RandomState):
         kind = Opaque(np.random.Generator)
@@ -264,7 +274,7 @@ def _opaque(reader: Reader, callee: Ref, args: list[Any], kwargs: dict[str, Any]
         kind = drawn(getattr(function, "__name__", ""), tuple(operands), kwargs)
     op = Op("call", callee.text, function, callee)
     effect = "" if _is_pure(function) else "io"
-    return reader.let(op, *operands, kind=kind, effect=effect, **options)
+    return reader.let(op, *operands, kind=kind, effect=effect, options=options)
 
 
 def _is_pure(function: Any) -> bool:
@@ -324,7 +334,13 @@ def read_call(
 
     function = source.function
     if len(reader.calls) > DEEPEST:
-        reader.refuse(frame, node, Code.RECURSION, f"calls are nested more than {DEEPEST} deep", "write the recursion as a loop")
+        reader.refuse(
+            frame,
+            node,
+            Code.RECURSION,
+            f"calls are nested more than {DEEPEST} deep",
+            "write the recursion as a loop",
+        )
     bound = [reader.wrap(a, f"bound_{i}", (*path, ("bound", i))) for i, a in enumerate(source.args)]
     named = {k: reader.wrap(v, k, None) for k, v in source.keywords.items()}
     inner = Frame(source, function, path, name=function.__name__)
@@ -402,7 +418,9 @@ def _read_closure(
 
     if is_recursive(reader, callee.node):
         captured = {n: v for n, v in _captured(callee).items() if n not in inner.env}
-        return call_instance(reader, frame, callee.node, callee.name, {**captured, **inner.env}, read_it, node)
+        return call_instance(
+            reader, frame, callee.node, callee.name, {**captured, **inner.env}, read_it, node
+        )
     return read_it(inner.env)
 
 
@@ -541,11 +559,16 @@ def _specialise(
     op = Op("call", function.__name__, function, Ref(function, function.__name__, "support"))
     operands = tuple(reader.arg(a) for a in args)
     kind = _helper_kind(function, operands)
-    return reader.let(op, *operands, kind=kind, **_args(reader, kwargs))
+    return reader.let(op, *operands, kind=kind, options=_args(reader, kwargs))
 
 
 def _read_helper_body(
-    reader: Reader, frame: Frame, function: Any, args: list[Any], kwargs: dict[str, Any], node: cst.CSTNode | None
+    reader: Reader,
+    frame: Frame,
+    function: Any,
+    args: list[Any],
+    kwargs: dict[str, Any],
+    node: cst.CSTNode | None,
 ) -> Any:
     """A helper like a function of the user's: its branches become the program's."""
     mark, born = len(reader.journal), len(reader.statements)
@@ -608,27 +631,40 @@ def method(
         return Tup(tuple(kwargs.get(f, item) for f, item in zip(fields, x.items, strict=True)), x.cls)
     if isinstance(x, Tup) and x.cls is not None and name == "_asdict":
         return reader.new(DictValue(dict(zip(x.cls.value._fields, x.items, strict=True))))
+    if isinstance(x, Tup) and name in ("index", "count"):
+        items, wanted = constants(x.items), constants(args)
+        if items is not None and wanted is not None:
+            return Const(getattr(items, name)(*wanted))
     if (
-        isinstance(x, Tup)
-        and name in ("index", "count")
-        and all(isinstance(i, Const) for i in (*x.items, *args))
+        isinstance(x, Const)
+        and isinstance(x.value, str)
+        and name == "format"
+        and not kwargs
+        and all(isinstance(a, Const) for a in args)
     ):
-        return Const(getattr(tuple(i.value for i in x.items), name)(*[a.value for a in args]))
-    if isinstance(x, Const) and isinstance(x.value, str) and name == "format" and not kwargs and all(isinstance(a, Const) for a in args):
         return Const(x.value.format(*[a.value for a in args]))
     if isinstance(x, Const):
         consts = all(isinstance(a, Const) for a in [*args, *kwargs.values()])
         if consts and not kwargs:
             return reader.wrap(getattr(x.value, name)(*[a.value for a in args]), name, None)
-        return reader.let(
-            Op("method", name), x, *map(reader.arg, args), kind=Opaque(None), **_args(reader, kwargs)
-        )
+        operands = map(reader.arg, args)
+        return reader.let(Op("method", name), x, *operands, kind=Opaque(None), options=_args(reader, kwargs))
     assert isinstance(x, Var), x
     kind = x.kind
-    if isinstance(kind, Opaque) or (isinstance(kind, Unknown) and name not in METHODS and name not in IN_PLACE):
+    if name == "shuffle" and isinstance(kind, Opaque):
+        return stores.shuffle(reader, frame, x, args, node)
+    if isinstance(kind, Opaque) or (
+        isinstance(kind, Unknown) and name not in METHODS and name not in IN_PLACE
+    ):
         held = [reader.run(a) if isinstance(a, ListValue) else reader.arg(a) for a in args]
-        result = drawn(name, tuple(held), kwargs) if isinstance(kind, Opaque) and kind.type in _GENERATORS else UNKNOWN
-        return reader.let(Op("method", name), x, *held, kind=result, effect="io", **_args(reader, kwargs))
+        result = (
+            drawn(name, tuple(held), kwargs)
+            if isinstance(kind, Opaque) and kind.type in _GENERATORS
+            else UNKNOWN
+        )
+        return reader.let(
+            Op("method", name), x, *held, kind=result, effect="io", options=_args(reader, kwargs)
+        )
     return array_method(reader, frame, x, name, args, kwargs, node)
 
 
@@ -642,7 +678,11 @@ def drawn(name: str, args: tuple[Arg, ...], kwargs: dict[str, Any]) -> Kind:
     if name not in _REAL_DRAWS:
         return Array("i8", None) if name == "permutation" else UNKNOWN
     size = kwargs.get("size")
-    if size is None and name in ("random", "standard_normal", "random_sample", "standard_exponential") and args:
+    if (
+        size is None
+        and name in ("random", "standard_normal", "random_sample", "standard_exponential")
+        and args
+    ):
         size = args[0]
     if size is None and len(args) > 2:
         size = args[2]
@@ -660,13 +700,24 @@ def reader_arg(x: Any) -> Arg:
     return Tup(tuple(x.items)) if isinstance(x, ListValue) else x
 
 
+def _given_out(kwargs: dict[str, Any]) -> bool:
+    out: object = kwargs.get("out", Const(None))
+    return out != Const(None)
+
+
 _DUNDERS = {"__add__": "+", "__sub__": "-", "__mul__": "*", "__truediv__": "/", "__pow__": "**", "__matmul__": "@",
             "__mod__": "%", "__floordiv__": "//", "__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">=",
             "__eq__": "==", "__ne__": "!="}  # fmt: skip
 
 
 def array_method(
-    reader: Reader, frame: Frame, x: Var, name: str, args: list[Any], kwargs: dict[str, Any], node: cst.CSTNode | None
+    reader: Reader,
+    frame: Frame,
+    x: Var,
+    name: str,
+    args: list[Any],
+    kwargs: dict[str, Any],
+    node: cst.CSTNode | None,
 ) -> Any:
     from .statements import store
     if name in _DUNDERS and len(args) == 1:
@@ -681,21 +732,29 @@ def array_method(
     if name.startswith("__i") and f"__{name[3:]}" in _DUNDERS and isinstance(x.kind, Array):
         stores.augment(reader, _DUNDERS[f"__{name[3:]}"], x, Const(Ellipsis), reader.arg(args[0]))
         return x
-    if name in IN_PLACE:
+    if name in METHODS and _given_out(kwargs):
+        callee = reader.function(METHODS[name].function)
+        return _call_ref(
+            reader, frame, Ref(callee.function, callee.text, reader.numpy.imports), [x, *args], kwargs, node
+        )
+    if name in IN_PLACE or name == "view":
         return stores.array_method_in_place(reader, frame, x, name, args, kwargs, node)
     as_function = METHODS.get(name)
     if as_function is None:
         if name in _CONSTANT_METHODS:
             return reader.let(Op("method", name), x, *map(reader.arg, args), kind=_CONSTANT_METHODS[name])
-        reader.refuse(frame, node, Code.NO_RULE, f"no rule yet for the method {name!r}", "use a NumPy function")
+        reader.refuse(
+            frame, node, Code.NO_RULE, f"no rule yet for the method {name!r}", "use a NumPy function"
+        )
     held = [reader.arg(a) for a in args]
     if as_function.packs and len(held) > 1:
         held = [Tup(tuple(held))]
     if as_function.receiver:
         arranged = [*held[: as_function.receiver], x, *held[as_function.receiver :]]
-        result = reader.let(reader.function(as_function.function), *arranged, **_args(reader, kwargs))
+        result = reader.let(reader.function(as_function.function), *arranged, options=_args(reader, kwargs))
     else:
-        result = reader.let(Op("method", name, as_function.function), x, *held, **_args(reader, kwargs))
+        op = Op("method", name, as_function.function)
+        result = reader.let(op, x, *held, options=_args(reader, kwargs))
     return opened(reader, result) if isinstance(result, Var) else result
 
 
@@ -745,11 +804,9 @@ def _len(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], 
 def _isinstance(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
     x, classes = args
     cls = type_of(x)
-    wanted = (
-        [c.value for c in classes.items] if isinstance(classes, Tup) else [getattr(classes, "value", None)]
-    )
+    wanted = [getattr(c, "value", None) for c in (classes.items if isinstance(classes, Tup) else [classes])]
     if cls is not None and all(isinstance(w, type | types.UnionType) for w in wanted):
-        return Const(any(issubclass(cls, w) for w in wanted))
+        return Const(any(issubclass(cls, w) for w in wanted if isinstance(w, type | types.UnionType)))
     return NotImplemented
 
 
@@ -822,9 +879,8 @@ def _callable(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, A
 
 @builtin(print)
 def _print(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-    reader.do(
-        Op("call", "print", print, Ref(print, "print")), *map(reader.arg, args), **_args(reader, kwargs)
-    )
+    op = Op("call", "print", print, Ref(print, "print"))
+    reader.do(op, *map(reader.arg, args), options=_args(reader, kwargs))
     return Const(None)
 
 
@@ -932,7 +988,11 @@ BUILTINS[min] = _extremum_of(min)
 @builtin(exec, eval, compile, globals, locals, vars, setattr, delattr, input, memoryview)
 def _beyond(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
     reader.refuse(
-        frame, node, Code.UNSUPPORTED_SYNTAX, "what this call does is not known before running", "write out what it stands for"
+        frame,
+        node,
+        Code.UNSUPPORTED_SYNTAX,
+        "what this call does is not known before running",
+        "write out what it stands for",
     )
 
 
@@ -950,10 +1010,26 @@ def _filter(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any
     return filtered(reader, frame, args, node)
 
 
+@builtin(np.ndarray)
+def _ndarray(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    if kwargs.keys() - {"dtype"} or len(args) > 2:
+        reader.refuse(
+            frame,
+            node,
+            Code.MUTATION,
+            "an array made over other memory is not followed",
+            "use np.empty, or a view",
+        )
+    return operation(
+        reader, frame, Ref(np.empty, f"{reader.numpy.text}.empty", reader.numpy.imports), args, kwargs, node
+    )
+
+
 @builtin(slice)
 def _slice(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-    start, stop, step = {1: [None, 0, None], 2: [0, 1, None], 3: [0, 1, 2]}[len(args)]
-    return Slc(*(Const(None) if i is None else reader.arg(args[i]) for i in (start, stop, step)))
+    ends = [reader.arg(a) for a in args]
+    start, stop, step = [Const(None), *ends, Const(None)][:3] if len(ends) == 1 else [*ends, Const(None)][:3]
+    return Slc(start, stop, step)
 
 
 @builtin(str)

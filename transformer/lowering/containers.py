@@ -12,7 +12,7 @@ import libcst as cst
 
 from ..errors import Code
 from ..infer import arg_kind
-from ..ir import INDEX, Arg, Const, Op, Tup
+from ..ir import DELETE, INDEX, Arg, Const, Op, Ref, Tup
 from ..kinds import INT, Opaque, join
 from ..kinds import Sequence as SequenceKind
 from .expressions import opened
@@ -38,7 +38,13 @@ _CHANGING = frozenset({"append", "extend", "pop", "insert", "clear", "reverse", 
 
 
 def list_method(
-    reader: Reader, frame: Frame, x: ListValue, name: str, args: list[Any], kwargs: dict[str, Any], node: cst.CSTNode | None
+    reader: Reader,
+    frame: Frame,
+    x: ListValue,
+    name: str,
+    args: list[Any],
+    kwargs: dict[str, Any],
+    node: cst.CSTNode | None,
 ) -> Any:
     if x.origin is not None and name in _CHANGING:
         return _outside_list(reader, frame, x, name, args, node)
@@ -49,6 +55,11 @@ def list_method(
         widen(reader, x, arg)
         reader.do(Op("method", "append"), x.var, arg, effect="write")
         return Const(None)
+    if name == "insert":
+        arg = reader.run(args[1]) if isinstance(args[1], ListValue) else reader.arg(args[1])
+        widen(reader, x, arg)
+        reader.do(Op("method", "insert"), x.var, reader.arg(args[0]), arg, effect="write")
+        return Const(None)
     if name == "pop":
         at = [reader.arg(a) for a in args]
         return opened(reader, reader.let(Op("method", "pop"), x.var, *at, kind=x.element, effect="write"))
@@ -56,30 +67,57 @@ def list_method(
         from .loops import _over, iteration
 
         steps = iteration(reader, frame, args[0], node)
-        _over(reader, frame, steps, lambda item: list_method(reader, frame, x, "append", [item], {}, node), frozenset(), node)
+        _over(
+            reader,
+            frame,
+            steps,
+            lambda item: list_method(reader, frame, x, "append", [item], {}, node),
+            frozenset(),
+            node,
+        )
         return Const(None)
     if name == "copy":
         return reader.new(ListValue([], x.element, reader.value(reader.call(list, x.var), kind=x.var.kind)))
     if name in ("index", "count"):
         return reader.let(Op("method", name), x.var, *map(reader.arg, args), kind=INT)
+    if name == "remove":
+        at = reader.let(Op("method", "index"), x.var, *map(reader.arg, args), kind=INT)
+        reader.do(DELETE, x.var, at, effect="write")
+        return Const(None)
     if name in ("clear", "reverse"):
         reader.do(Op("method", name), x.var, effect="write")
         return Const(None)
-    reader.refuse(frame, node, Code.MUTATION, f"list.{name} is not followed here", "use append, pop or a new list")
+    reader.refuse(
+        frame, node, Code.MUTATION, f"list.{name} is not followed here", "use append, pop or a new list"
+    )
 
 
-def _outside_list(reader: Reader, frame: Frame, x: ListValue, name: str, args: list[Any], node: cst.CSTNode | None) -> Any:
+def _outside_list(
+    reader: Reader, frame: Frame, x: ListValue, name: str, args: list[Any], node: cst.CSTNode | None
+) -> Any:
     """A list of the surrounding code is changed for good; what is in it is then no longer known."""
     assert x.origin is not None
     if name not in ("append", "extend", "clear"):
-        reader.refuse(frame, node, Code.MUTATION, f"a list of the surrounding code is changed by {name}", "pass it in, return it")
+        reader.refuse(
+            frame,
+            node,
+            Code.MUTATION,
+            f"a list of the surrounding code is changed by {name}",
+            "pass it in, return it",
+        )
     reader.stale.add(x.origin)
     reader.do(Op("log", name), x.origin, *map(reader.arg, args))
     return Const(None)
 
 
 def _known_list(
-    reader: Reader, frame: Frame, x: ListValue, name: str, args: list[Any], kwargs: dict[str, Any], node: cst.CSTNode | None
+    reader: Reader,
+    frame: Frame,
+    x: ListValue,
+    name: str,
+    args: list[Any],
+    kwargs: dict[str, Any],
+    node: cst.CSTNode | None,
 ) -> Any:
     at = args[0] if args else None
     if name in ("append", "extend", "clear", "reverse"):
@@ -87,7 +125,11 @@ def _known_list(
             from .loops import listed
 
             at = listed(reader, at, frame, node)
-        if name == "extend" and not isinstance(at, Tup | Steps) and not (isinstance(at, ListValue) and at.var is None):
+        if (
+            name == "extend"
+            and not isinstance(at, Tup | Steps)
+            and not (isinstance(at, ListValue) and at.var is None)
+        ):
             reader.run(x)
             return list_method(reader, frame, x, name, [at], kwargs, node)
         reader.change(x)
@@ -109,6 +151,13 @@ def _known_list(
         return Const(None)
     if name == "copy":
         return reader.new(ListValue(list(x.items)))
+    if name == "sort" and not args and not kwargs:
+        from .calls import operation
+
+        ordered = operation(reader, frame, Ref(sorted, "sorted"), [x], {}, node)
+        reader.change(x)
+        x.items[:] = [reader.index(reader.arg(ordered), Const(i)) for i in range(len(x.items))]
+        return Const(None)
     if name in ("index", "count") and all(isinstance(i, Const) for i in [*x.items, *args]):
         return Const(getattr([i.value for i in x.items], name)(*[a.value for a in args]))
     reader.run(x)
@@ -116,7 +165,13 @@ def _known_list(
 
 
 def dict_method(
-    reader: Reader, frame: Frame, x: DictValue, name: str, args: list[Any], kwargs: dict[str, Any], node: cst.CSTNode | None
+    reader: Reader,
+    frame: Frame,
+    x: DictValue,
+    name: str,
+    args: list[Any],
+    kwargs: dict[str, Any],
+    node: cst.CSTNode | None,
 ) -> Any:
     if name == "items":
         return Steps([Tup((Const(k), v)) for k, v in x.items.items()])
@@ -142,16 +197,30 @@ def dict_method(
                 x.items[key] = default
             return x.items[key]
     if x.origin is not None and name in ("pop", "setdefault", "update", "clear", "popitem"):
-        reader.refuse(frame, node, Code.MUTATION, f"a dict of the surrounding code is changed by {name}", "pass it in")
+        reader.refuse(
+            frame, node, Code.MUTATION, f"a dict of the surrounding code is changed by {name}", "pass it in"
+        )
     if name == "update":
         reader.change(x)
         if args and isinstance(args[0], DictValue):
             x.items.update(args[0].items)
         elif args:
-            reader.refuse(frame, node, Code.MUTATION, "update() with something that is no known dict", "assign key by key")
+            reader.refuse(
+                frame,
+                node,
+                Code.MUTATION,
+                "update() with something that is no known dict",
+                "assign key by key",
+            )
         x.items.update(kwargs)
         return Const(None)
-    reader.refuse(frame, node, Code.UNSUPPORTED_SYNTAX, f"dict.{name} is not read with these arguments", "use literal keys")
+    reader.refuse(
+        frame,
+        node,
+        Code.UNSUPPORTED_SYNTAX,
+        f"dict.{name} is not read with these arguments",
+        "use literal keys",
+    )
 
 
 __all__ = ["INDEX", "Opaque", "dict_method", "list_method", "widen"]

@@ -8,6 +8,7 @@ In: a reader, a frame, a node. Out: the node's value; statements it needs have b
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import libcst as cst
@@ -25,6 +26,7 @@ from .values import (
     Choice,
     Closure,
     DictValue,
+    Flat,
     Generator,
     Iteration,
     ListValue,
@@ -171,9 +173,8 @@ def binary(
             def path(chosen: Any, other_left: bool = other_left) -> Any:
                 return binary(reader, frame, op, *((left, chosen) if other_left else (chosen, right)), node)
 
-            return reader.branches(
-                frame, one.condition, lambda one=one: path(one.then), lambda one=one: path(one.orelse)
-            )
+            then, orelse = partial(path, one.then), partial(path, one.orelse)
+            return reader.branches(frame, one.condition, then, orelse)
     if isinstance(left, Tup) and isinstance(right, Tup) and op == "+":
         return Tup(left.items + right.items)
     if (
@@ -339,7 +340,7 @@ def _elements(reader: Reader, frame: Frame, node: Any) -> list[Any]:
     return items
 
 
-def spread(reader: Reader, frame: Frame, x: Any, node: cst.CSTNode) -> list[Any]:
+def spread(reader: Reader, frame: Frame, x: Any, node: cst.CSTNode | None) -> list[Any]:
     """The elements of something whose length is known."""
     from .loops import iteration
 
@@ -387,6 +388,7 @@ def _dict(reader: Reader, frame: Frame, node: cst.Dict) -> Any:
                 )
             items.update(other.items)
             continue
+        assert isinstance(element, cst.DictElement)
         key = value(reader, frame, element.key)
         if not isinstance(key, Const):
             reader.refuse(
@@ -515,6 +517,8 @@ def _variable_attribute(reader: Reader, frame: Frame, x: Var, name: str, node: c
         return reader.let(Op("attribute", "dtype"), x, kind=Opaque(np.dtype))
     if name == "size" and isinstance(kind, Array):
         return reader.let(Op("attribute", "size"), x, kind=Number("int"))
+    if name == "flat" and isinstance(kind, Array):
+        return Flat(x)
     if isinstance(kind, Array | Number) and name in ATTRIBUTES:
         function = ATTRIBUTES[name]
         if function is None:
@@ -560,6 +564,7 @@ def _index_part(reader: Reader, frame: Frame, element: cst.SubscriptElement) -> 
     part = element.slice
     if isinstance(part, cst.Index):
         return value(reader, frame, part.value)
+    assert isinstance(part, cst.Slice)
     ends = [
         Const(None) if e is None else reader.arg(value(reader, frame, e))
         for e in (part.lower, part.upper, part.step)
@@ -570,6 +575,8 @@ def _index_part(reader: Reader, frame: Frame, element: cst.SubscriptElement) -> 
 def subscript(reader: Reader, frame: Frame, x: Any, at: Any, node: cst.CSTNode | None) -> Any:
     """`x[at]`."""
     reader.check_known(x)
+    if isinstance(x, Flat):
+        return reader.index(reader.call(np.ravel, x.array), reader.arg(at))
     if isinstance(x, Choice):
         return reader.branches(
             frame,
@@ -589,7 +596,12 @@ def subscript(reader: Reader, frame: Frame, x: Any, at: Any, node: cst.CSTNode |
         )
     if isinstance(x, Const) and isinstance(at, Const):
         return Const(x.value[at.value])
-    if isinstance(x, Iteration) and x.plain is not None and isinstance(at, Slc) and at.start == at.step == Const(None):
+    if (
+        isinstance(x, Iteration)
+        and x.plain is not None
+        and isinstance(at, Slc)
+        and at.start == at.step == Const(None)
+    ):
         return _first_of(reader, x, at)
     if isinstance(x, ListValue):
         x = x.var
@@ -613,7 +625,9 @@ def _first_of(reader: Reader, x: Iteration, at: Slc) -> Iteration:
     assert x.plain is not None
     plain = reader.let(INDEX, x.plain, at, kind=Opaque(range))
     constant = x.constant[: at.stop.value] if x.constant is not None and isinstance(at.stop, Const) else None
-    return Iteration(lambda: reader.let(Op("call", "len", len, Ref(len, "len")), plain), x.item, plain, constant)
+    return Iteration(
+        lambda: reader.let(Op("call", "len", len, Ref(len, "len")), plain), x.item, plain, constant
+    )
 
 
 def opened(reader: Reader, element: Any) -> Any:
@@ -635,10 +649,13 @@ def _known_element(reader: Reader, frame: Frame, x: Any, at: Any, node: cst.CSTN
         try:
             return items[at.value]
         except IndexError:
-            return reader.fail(frame, IndexError, f"{'tuple' if isinstance(x, Tup) else 'list'} index out of range")
+            return reader.fail(
+                frame, IndexError, f"{'tuple' if isinstance(x, Tup) else 'list'} index out of range"
+            )
     if isinstance(at, Slc):
-        if all(isinstance(p, Const) for p in (at.start, at.stop, at.step)):
-            part = items[slice(at.start.value, at.stop.value, at.step.value)]
+        known = at.known()
+        if known is not None:
+            part = items[known]
             return Tup(tuple(part)) if isinstance(x, Tup) else reader.new(ListValue(part))
     if frame.loops and not reader.static_only and getattr(frame, "can_unroll", False):
         raise Unroll

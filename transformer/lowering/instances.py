@@ -18,10 +18,11 @@ import libcst as cst
 
 from ..errors import Code
 from ..infer import arg_kind
-from ..ir import UNBOUND, Arg, Block, Const, Function, Let, Op, Ref, Statement, Tup, Var, rebuild
+from ..ir import UNBOUND, Arg, Block, Const, Function, Let, Op, Ref, Statement, Tup, Var, in_order, rebuild
 from ..kinds import UNDEFINED, UNKNOWN, Kind, Number, Opaque, join
 from .reader import Frame, Reader
 from .values import Closure, DictValue, ListValue, ObjectValue
+
 
 @dataclass(eq=False)
 class Instance:
@@ -40,7 +41,13 @@ def is_recursive(reader: Reader, function: Any) -> bool:
 
 
 def call_instance(
-    reader: Reader, frame: Frame, key: Any, name: str, values: dict[str, Any], read_again: Any, node: cst.CSTNode | None
+    reader: Reader,
+    frame: Frame,
+    key: Any,
+    name: str,
+    values: dict[str, Any],
+    read_again: Any,
+    node: cst.CSTNode | None,
 ) -> Any:
     """Call the instance for the kinds of `values`, reading it first if there is none.
 
@@ -55,7 +62,10 @@ def call_instance(
     full = (key, shape, kinds)
     instance = reader.instances.get(full)
     if instance is None:
-        instance = Instance(_fresh_name(reader, name), tuple(Var(_leaf_name(a, i), k) for i, (a, k) in enumerate(zip(leaves, kinds, strict=True))))
+        instance = Instance(
+            _fresh_name(reader, name),
+            tuple(Var(_leaf_name(a, i), k) for i, (a, k) in enumerate(zip(leaves, kinds, strict=True))),
+        )
         reader.instances[full] = instance
         _read(reader, frame, instance, values, read_again, node)
     outs: list[Var] = []
@@ -66,7 +76,9 @@ def call_instance(
     return result
 
 
-def _read(reader: Reader, frame: Frame, instance: Instance, values: dict[str, Any], read_again: Any, node: Any) -> None:
+def _read(
+    reader: Reader, frame: Frame, instance: Instance, values: dict[str, Any], read_again: Any, node: Any
+) -> None:
     for _ in range(8):
         leaves = list(instance.params)
         with reader.block() as statements:
@@ -85,7 +97,7 @@ def _read(reader: Reader, frame: Frame, instance: Instance, values: dict[str, An
 
             body = Block(tuple(statements), (yielded,))
             free = {f.var for f, _ in reader.free.values()}
-            instance.extra = tuple(v for v in dict.fromkeys(_in_order(body)) if v in free)
+            instance.extra = tuple(v for v in dict.fromkeys(in_order(body)) if v in free)
             body = _passing_on(body, instance)
             made = Function(instance.name, (*instance.params, *instance.extra), body)
             if private.privatise(made) is not made:
@@ -93,7 +105,9 @@ def _read(reader: Reader, frame: Frame, instance: Instance, values: dict[str, An
                               "return new arrays, or write the recursion as a loop")  # fmt: skip
             instance.function = made
             return
-    reader.refuse(frame, node, Code.RECURSION, f"what {instance.name} returns does not settle", "write it as a loop")
+    reader.refuse(
+        frame, node, Code.RECURSION, f"what {instance.name} returns does not settle", "write it as a loop"
+    )
 
 
 def _passing_on(block: Block, instance: Instance) -> Block:
@@ -105,12 +119,6 @@ def _passing_on(block: Block, instance: Instance) -> Block:
         return rebuild(s, lambda b: _passing_on(b, instance))
 
     return Block(tuple(fix(s) for s in block.body), block.yields)
-
-
-def _in_order(block: Block) -> list[Var]:
-    from ..needed import _in_order as in_order
-
-    return in_order(block)
 
 
 def _fresh_name(reader: Reader, name: str) -> str:
@@ -144,7 +152,11 @@ def _shape(value: Any, leaves: list[Arg]) -> Any:
         return ("dict", tuple((k, _shape(v, leaves)) for k, v in value.items.items()))
     if isinstance(value, ObjectValue):
         return ("object", value.cls, tuple((k, _shape(v, leaves)) for k, v in value.attributes.items()))
-    if isinstance(value, Var) or (isinstance(value, Const) and isinstance(value.value, int | float) and not isinstance(value.value, bool)):
+    if isinstance(value, Var) or (
+        isinstance(value, Const)
+        and isinstance(value.value, int | float)
+        and not isinstance(value.value, bool)
+    ):
         leaves.append(value)
         return "leaf"
     if isinstance(value, Const):
@@ -168,7 +180,11 @@ def _refill(value: Any, leaves: list[Var]) -> Any:
         return DictValue({k: _refill(v, leaves) for k, v in value.items.items()})
     if isinstance(value, ObjectValue):
         return ObjectValue(value.cls, {k: _refill(v, leaves) for k, v in value.attributes.items()})
-    if isinstance(value, Var) or (isinstance(value, Const) and isinstance(value.value, int | float) and not isinstance(value.value, bool)):
+    if isinstance(value, Var) or (
+        isinstance(value, Const)
+        and isinstance(value.value, int | float)
+        and not isinstance(value.value, bool)
+    ):
         return leaves.pop(0)
     return value
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import libcst as cst
@@ -26,7 +27,7 @@ from .expressions import Unroll, give_up_if_static, known_truth, opened, subscri
 from .reader import Carried, Frame, Reader
 from .statements import BREAK, CONTINUE, any_of, assign, exit_flags, flatten, read
 from .tree import children
-from .values import Closure, DictValue, Generator, Iteration, ListValue, Mutable, Steps
+from .values import Closure, DictValue, Flat, Generator, Iteration, ListValue, Mutable, Steps
 
 #: A loop over known integers is unrolled up to this length, where it has to be.
 LONGEST = 64
@@ -41,6 +42,8 @@ def iteration(reader: Reader, frame: Frame, x: Any, node: cst.CSTNode | None) ->
     reader.check_known(x)
     if isinstance(x, Steps | Iteration):
         return x
+    if isinstance(x, Flat):
+        return _positions(reader, reader.call(np.ravel, x.array))
     if isinstance(x, Tup) or (isinstance(x, ListValue) and x.var is None):
         return Steps(list(x.items))
     if isinstance(x, DictValue):
@@ -58,8 +61,14 @@ def iteration(reader: Reader, frame: Frame, x: Any, node: cst.CSTNode | None) ->
         return iteration(reader, frame, opened(reader, x), node)
     if isinstance(x, Var | Ref):
         held = x if isinstance(x, Var) else reader.value(x, kind=Opaque(None))
-        return Iteration(lambda: reader.let(Op("call", "len", len, Ref(len, "len")), held), lambda i: reader.index(held, i), held)
-    reader.refuse(frame, node, Code.UNSUPPORTED_SYNTAX, "this value cannot be looped over", "loop over positions")
+        return Iteration(
+            lambda: reader.let(Op("call", "len", len, Ref(len, "len")), held),
+            lambda i: reader.index(held, i),
+            held,
+        )
+    reader.refuse(
+        frame, node, Code.UNSUPPORTED_SYNTAX, "this value cannot be looped over", "loop over positions"
+    )
 
 
 def _positions(reader: Reader, x: Var) -> Iteration:
@@ -112,9 +121,14 @@ def _enumerate(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, 
 def _zip(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
     inner = [iteration(reader, frame, a, node) for a in args]
     if all(isinstance(i, Steps) for i in inner):
-        return Steps([Tup(items) for items in zip(*(i.items for i in inner if isinstance(i, Steps)), strict=False)])
+        return Steps(
+            [Tup(items) for items in zip(*(i.items for i in inner if isinstance(i, Steps)), strict=False)]
+        )
     # one of unknown length next to known elements: those become a list of the running program
-    even = [_positions(reader, reader.run(reader.new(ListValue(i.items)))) if isinstance(i, Steps) else i for i in inner]
+    even = [
+        _positions(reader, reader.run(reader.new(ListValue(i.items)))) if isinstance(i, Steps) else i
+        for i in inner
+    ]
 
     def count() -> Arg:
         counts = [i.count() for i in even]
@@ -134,7 +148,9 @@ def _reversed(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, A
         return Steps(inner.items[::-1])
     plain = None
     if inner.plain is not None:
-        plain = reader.let(Op("call", "reversed", reversed, Ref(reversed, "reversed")), inner.plain, kind=Opaque(None))
+        plain = reader.let(
+            Op("call", "reversed", reversed, Ref(reversed, "reversed")), inner.plain, kind=Opaque(None)
+        )
 
     def item(i: Arg) -> Any:
         last = reader.binary("-", inner.count(), Const(1))
@@ -145,7 +161,9 @@ def _reversed(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, A
 
 @builtin(map)
 def _map(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-    inner = iteration(reader, frame, args[1] if len(args) == 2 else _zip(reader, frame, args[1:], {}, node), node)
+    inner = iteration(
+        reader, frame, args[1] if len(args) == 2 else _zip(reader, frame, args[1:], {}, node), node
+    )
     several = len(args) > 2
 
     def apply(x: Any) -> Any:
@@ -213,7 +231,9 @@ def dict_comprehension(reader: Reader, frame: Frame, node: cst.DictComp) -> Any:
     def add() -> None:
         key = value(reader, frame, node.key)
         if not isinstance(key, Const):
-            reader.refuse(frame, node, Code.UNSUPPORTED_SYNTAX, "a key that is not known before running", "use a list")
+            reader.refuse(
+                frame, node, Code.UNSUPPORTED_SYNTAX, "a key that is not known before running", "use a list"
+            )
         reader.change(made)
         made.items[key.value] = value(reader, frame, node.value)
 
@@ -244,7 +264,11 @@ def _clauses(reader: Reader, frame: Frame, clause: cst.CompFor, innermost: Calla
         conditions(list(clause.ifs))
 
     steps = iteration(reader, frame, value(reader, frame, clause.iter), clause)
-    if isinstance(steps, Iteration) and steps.constant is not None and len(steps.constant) <= LONGEST_WRITTEN_OUT:
+    if (
+        isinstance(steps, Iteration)
+        and steps.constant is not None
+        and len(steps.constant) <= LONGEST_WRITTEN_OUT
+    ):
         steps = Steps([Const(i) for i in steps.constant])
     _over(reader, frame, steps, body, frozenset(assigned_names([clause])), clause)
     for name in targets:
@@ -253,7 +277,12 @@ def _clauses(reader: Reader, frame: Frame, clause: cst.CompFor, innermost: Calla
 
 
 def _over(
-    reader: Reader, frame: Frame, steps: Steps | Iteration, body: Callable[[Any], None], names: frozenset[str], node: Any
+    reader: Reader,
+    frame: Frame,
+    steps: Steps | Iteration,
+    body: Callable[[Any], None],
+    names: frozenset[str],
+    node: Any,
 ) -> None:
     if isinstance(steps, Steps):
         for item in steps.items:
@@ -307,6 +336,12 @@ def _after_first(reader: Reader, steps: Iteration) -> Iteration:
         return reader.binary("-", steps.count(), Const(1))
 
     return Iteration(count, lambda i: steps.item(reader.binary("+", i, Const(1))))
+
+
+def over(reader: Reader, frame: Frame, rows: Var, step: Callable[[Arg], None], node: Any) -> None:
+    """A loop over the positions of an array's rows."""
+    positions = Iteration(lambda: reader.let(Op("call", "len", len, Ref(len, "len")), rows), lambda i: i)
+    _over(reader, frame, positions, step, frozenset(), node)
 
 
 TOTAL = "%sum"
@@ -407,7 +442,8 @@ def for_loop(reader: Reader, frame: Frame, node: cst.For) -> None:
     site = reader.site
     if not reader.splicing:
         text = f"for {frame.source.code(node.target)} in {frame.source.code(node.iter)}:"
-        reader.site = site = replace(reader.site_of(frame, node, statement=True), text=text)
+        site = reader.site_of(frame, node, statement=True)
+        reader.site = site = None if site is None else replace(site, text=text)
     steps = iteration(reader, frame, value(reader, frame, node.iter), node.iter)
     suite = flatten(node.body)
 
@@ -458,7 +494,7 @@ def _unrolled(reader: Reader, frame: Frame, items: list[Any], body: Callable[[An
             rest = items[i + 1 :]
             if rest:
                 left = any_of(reader, list(flags.values()))
-                reader.branches(frame, left, lambda: None, lambda rest=rest: _unrolled(reader, frame, rest, body))
+                reader.branches(frame, left, lambda: None, partial(_unrolled, reader, frame, rest, body))
             return
 
 
@@ -479,7 +515,9 @@ def while_loop(reader: Reader, frame: Frame, node: cst.While) -> None:
     give_up_if_static(reader)
     suite = flatten(node.body)
     names = frozenset(assigned_names([node]))
-    outside = frozenset(names_read(frame.body, node)) | names_read(node.test) if frame.body is not None else names
+    outside = (
+        frozenset(names_read(frame.body, node)) | names_read(node.test) if frame.body is not None else names
+    )
     outer, frame.can_unroll = frame.can_unroll, False
     try:
         loop = Loop(reader, frame, names, outside, node)
@@ -501,7 +539,9 @@ def _for(
     give_up_if_static(reader)
     iterable = steps.plain
     if iterable is None:
-        iterable = reader.let(Op("call", "range", range, Ref(range, "range")), steps.count(), kind=Opaque(range))
+        iterable = reader.let(
+            Op("call", "range", range, Ref(range, "range")), steps.count(), kind=Opaque(range)
+        )
     integers = steps.plain is None or _yields_integers(reader, steps)
 
     def at(index: Var) -> Any:
@@ -555,7 +595,9 @@ class _Pair:
 class Loop:
     """Reads a body until the kinds of what it carries are settled, then adds the statement."""
 
-    def __init__(self, reader: Reader, frame: Frame, names: frozenset[str], outside: frozenset[str], node: Any) -> None:
+    def __init__(
+        self, reader: Reader, frame: Frame, names: frozenset[str], outside: frozenset[str], node: Any
+    ) -> None:
         self.reader, self.frame, self.node = reader, frame, node
         self.names, self.outside = names, set(outside)
         self.assumed: dict[Any, Any] = {}  # kinds of carried leaves, by where they are
@@ -564,6 +606,10 @@ class Loop:
         self.iterable: Arg | None = None
         self.index_kind: Kind = INT
         self.index = Var("")
+        self.params: list[Var] = []
+        self.inits: list[Arg] = []
+        self.yields: list[Arg] = []
+        self.outs: list[Var] = []
 
     def run(self, body: Callable[[], None], test: Callable[[], Arg] | None = None) -> None:
         reader, frame = self.reader, self.frame
@@ -589,12 +635,24 @@ class Loop:
                 container = self.grown.pop()
                 if not isinstance(container, ListValue):
                     reader.refuse(
-                        frame, self.node, Code.MUTATION, "a dict or object gains keys in a loop", "give it all its keys before"
+                        frame,
+                        self.node,
+                        Code.MUTATION,
+                        "a dict or object gains keys in a loop",
+                        "give it all its keys before",
                     )
                 reader.run(container)
-        reader.refuse(frame, self.node, Code.UNSUPPORTED_SYNTAX, "the kinds in this loop do not settle", "simplify the loop")
+        reader.refuse(
+            frame,
+            self.node,
+            Code.UNSUPPORTED_SYNTAX,
+            "the kinds in this loop do not settle",
+            "simplify the loop",
+        )
 
-    def _attempt(self, body: Callable[[], None], test: Any, mark: int, born: int, env: dict[str, Any]) -> bool:
+    def _attempt(
+        self, body: Callable[[], None], test: Any, mark: int, born: int, env: dict[str, Any]
+    ) -> bool:
         reader, frame = self.reader, self.frame
         self.grown, self.changed = [], False
         self.params, self.inits, self.yields, self.outs = [], [], [], []
@@ -636,7 +694,11 @@ class Loop:
                 frame.env.pop(CONTINUE, None)
                 flags = exit_flags(frame)
                 for key, start, init in slots:
-                    new = frame.env.get(key[1], UNBOUND) if key[0] == "name" else self.containers[key[1]].cells.get(key[2])
+                    new = (
+                        frame.env.get(key[1], UNBOUND)
+                        if key[0] == "name"
+                        else self.containers[key[1]].cells.get(key[2])
+                    )
                     self._end(key, start, init, new)
                 stop = any_of(reader, list(flags.values())) if flags else None
         finally:
@@ -651,7 +713,11 @@ class Loop:
         frame.env = env
         yields = [*self.yields]
         for name, flag in flags.items():
-            out = Var(name.strip("%").rstrip("0123456789") + ("ed" if "return" in name else "_met" if "break" in name else ""), BOOL)
+            out = Var(
+                name.strip("%").rstrip("0123456789")
+                + ("ed" if "return" in name else "_met" if "break" in name else ""),
+                BOOL,
+            )
             params.append(Var(out.name, BOOL))
             inits.append(Const(False))
             yields.append(reader.arg(flag))
@@ -664,7 +730,17 @@ class Loop:
         if test is None:
             assert self.iterable is not None
             reader.add(
-                For(self.index, self.iterable, tuple(params), tuple(inits), block, tuple(outs), stop is not None, trips, site)
+                For(
+                    self.index,
+                    self.iterable,
+                    tuple(params),
+                    tuple(inits),
+                    block,
+                    tuple(outs),
+                    stop is not None,
+                    trips,
+                    site,
+                )
             )
         else:
             reader.add(
@@ -689,7 +765,9 @@ class Loop:
     def _fill(self, slots: list[tuple[Any, Any, Any]], which: int) -> None:
         """Put values into the cells of the containers."""
         for n, container in enumerate(self.containers):
-            cells = {key[2]: slot[which] for slot in slots for key in [slot[0]] if key[0] == "cell" and key[1] == n}
+            cells = {
+                key[2]: slot[which] for slot in slots for key in [slot[0]] if key[0] == "cell" and key[1] == n
+            }
             self.reader.change(container)
             container.restore({k: cells[k] for k in container.cells}, container.var)
 
@@ -718,7 +796,13 @@ class Loop:
         if isinstance(start, ListValue) and start.var in self.params:
             start = start.var
         if isinstance(start, Var) and start is not UNBOUND:
-            arg = UNBOUND if new is UNBOUND else self.reader.run(new) if isinstance(new, ListValue) else self.reader.arg(new)
+            arg = (
+                UNBOUND
+                if new is UNBOUND
+                else self.reader.run(new)
+                if isinstance(new, ListValue)
+                else self.reader.arg(new)
+            )
             kind = join(start.kind, arg_kind(arg))
             if kind != start.kind:
                 self.assumed[key] = kind
@@ -738,13 +822,29 @@ class Loop:
         elif isinstance(new, Closure) and isinstance(start, Closure) and new.node is start.node:
             pass
         elif isinstance(start, Var | Const | Tup | ListValue) and not isinstance(new, Closure):
-            arg = self.reader.run(new) if isinstance(new, ListValue) else UNBOUND if new is UNBOUND else self.reader.arg(new)
-            before = SequenceKind(UNDEFINED) if isinstance(start, ListValue) else arg_kind(start) if not isinstance(start, Tup) else UNKNOWN
+            arg = (
+                self.reader.run(new)
+                if isinstance(new, ListValue)
+                else UNBOUND
+                if new is UNBOUND
+                else self.reader.arg(new)
+            )
+            before = (
+                SequenceKind(UNDEFINED)
+                if isinstance(start, ListValue)
+                else arg_kind(start)
+                if not isinstance(start, Tup)
+                else UNKNOWN
+            )
             self.assumed[key] = join(before, arg_kind(arg)) if start is not UNBOUND else arg_kind(arg)
             self.changed = True
         else:
             self.reader.refuse(
-                self.frame, self.node, Code.UNSUPPORTED_SYNTAX, f"{key[1]!r} becomes another function in the loop", "branch on a flag"
+                self.frame,
+                self.node,
+                Code.UNSUPPORTED_SYNTAX,
+                f"{key[1]!r} becomes another function in the loop",
+                "branch on a flag",
             )
 
     def _look_at_containers(self, mark: int, born: int) -> None:

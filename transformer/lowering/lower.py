@@ -31,6 +31,7 @@ class Lowered:
     guards: dict[Path, str] = field(default_factory=dict)
     sources: list[Source] = field(default_factory=list)
     reader: Reader = field(default_factory=Reader)
+    writes: bool = False  # into an argument
 
 
 def lower(function: Any, kinds: dict[str, Kind], spread: dict[str, int] | None = None) -> Lowered:
@@ -51,7 +52,9 @@ def lower_source(source: Source, kinds: dict[str, Kind], spread: dict[str, int])
     where = source.where()
     from ..ir import Site
 
-    reader.site = Site(where.file, where.line, where.column, where.end_line, where.end_column, where.text.strip())
+    reader.site = Site(
+        where.file, where.line, where.column, where.end_line, where.end_column, where.text.strip()
+    )
     params: list[Var] = []
     opened: dict[str, Any] = {}
     for name, kind in kinds.items():
@@ -70,7 +73,9 @@ def lower_source(source: Source, kinds: dict[str, Kind], spread: dict[str, int])
     return Lowered(made, returned, opened, free, reader.guards, reader.sources, reader)
 
 
-def _bind_parameters(reader: Reader, frame: Frame, source: Source, opened: dict[str, Any], spread: dict[str, int]) -> None:
+def _bind_parameters(
+    reader: Reader, frame: Frame, source: Source, opened: dict[str, Any], spread: dict[str, int]
+) -> None:
     args: list[Any] = []
     kwargs: dict[str, Any] = {}
     params = source.node.params
@@ -79,12 +84,28 @@ def _bind_parameters(reader: Reader, frame: Frame, source: Source, opened: dict[
     positional = [p.name.value for p in (*params.posonly_params, *params.params)]
     given = dict(opened)
     bound = [reader.wrap(a, f"bound_{i}", (("bound", i),)) for i, a in enumerate(source.args)]
-    args = [*bound, *[given.pop(n) for n in positional[len(bound) :] if n in given and n not in source.keywords]]
+    args = [
+        *bound,
+        *[given.pop(n) for n in positional[len(bound) :] if n in given and n not in source.keywords],
+    ]
     args += [given.pop(n) for n in star_names]
-    kwargs = {**{k: reader.wrap(v, k, (("keyword", k),)) for k, v in source.keywords.items() if k not in given}, **given}
+    kwargs = {
+        **{k: reader.wrap(v, k, (("keyword", k),)) for k, v in source.keywords.items() if k not in given},
+        **given,
+    }
     from .calls import _defaults_of
 
-    bind(reader, frame, params, args, kwargs, _defaults_of(reader, source.function, ()), frame, None, frame.name)
+    bind(
+        reader,
+        frame,
+        params,
+        args,
+        kwargs,
+        _defaults_of(reader, source.function, ()),
+        frame,
+        None,
+        frame.name,
+    )
 
 
 __all__ = ["DictValue", "Lowered", "Opaque", "Static", "lower", "lower_source"]

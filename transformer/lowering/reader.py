@@ -22,8 +22,37 @@ from ..builder import Builder
 from ..comments import notes_at
 from ..errors import AdjoinError, Code, Where
 from ..infer import arg_kind
-from ..ir import RAISE, UNBOUND, Arg, Block, Const, Dct, If, Lst, Op, Ref, Site, Slc, Star, Statement, Tup, Var
-from ..kinds import BOOL, UNDEFINED, UNKNOWN, Array, Container, Kind, Opaque, Static, is_function, join, signature_kind
+from ..ir import (
+    RAISE,
+    UNBOUND,
+    Arg,
+    Block,
+    Const,
+    Dct,
+    If,
+    Lst,
+    Op,
+    Ref,
+    Site,
+    Slc,
+    Star,
+    Statement,
+    Tup,
+    Var,
+)
+from ..kinds import (
+    BOOL,
+    UNDEFINED,
+    UNKNOWN,
+    Array,
+    Container,
+    Kind,
+    Opaque,
+    Static,
+    is_function,
+    join,
+    signature_kind,
+)
 from ..kinds import Sequence as SequenceKind
 from ..source import Source
 from .values import (
@@ -31,6 +60,7 @@ from .values import (
     Choice,
     Closure,
     DictValue,
+    Flat,
     Iteration,
     ListValue,
     Mutable,
@@ -90,7 +120,9 @@ class Reader(Builder):
         self.free: dict[Path, tuple[Free, Any]] = {}
         self.guards: dict[Path, str] = {}  # constants read from the user's globals, with what they were
         self.sources: list[Source] = []
-        self.calls: list[tuple[Any, int]] = []  # functions being read, outermost first, with the blocks around
+        self.calls: list[
+            tuple[Any, int]
+        ] = []  # functions being read, outermost first, with the blocks around
         self.stale: set[Var] = set()  # lists of the surrounding code that have been changed
         self.root_name = ""
         self.memo: dict[Any, Kind] = {}  # kinds of the elements of a list, by where in the source it is made
@@ -110,7 +142,9 @@ class Reader(Builder):
         text, notes = (self.site.text, self.site.notes) if self.site else ("", None)
         if statement:
             text, first = frame.source.code(node), where.line - frame.source.line
-            last = first if isinstance(node, cst.BaseCompoundStatement) else where.end_line - frame.source.line
+            last = (
+                first if isinstance(node, cst.BaseCompoundStatement) else where.end_line - frame.source.line
+            )
             notes = notes_at(frame.source.lines, first, last)
         return Site(where.file, where.line, where.column, where.end_line, where.end_column, text, notes)
 
@@ -170,6 +204,8 @@ class Reader(Builder):
         if isinstance(value, Star):
             return Star(self.arg(value.value))
         self.check_known(value)
+        if isinstance(value, Flat):
+            return self.call(np.ravel, value.array)  # type: ignore[no-any-return]
         if isinstance(value, ListValue):
             return value.var if value.var is not None else Lst(tuple(self.arg(v) for v in value.items))
         if isinstance(value, DictValue):
@@ -299,7 +335,9 @@ class Reader(Builder):
         local = name in _local_names(frame)
         message = f"cannot access local variable {name!r} where it is not associated with a value"
         return self.fail(
-            frame, UnboundLocalError if local else NameError, message if local else f"name {name!r} is not defined"
+            frame,
+            UnboundLocalError if local else NameError,
+            message if local else f"name {name!r} is not defined",
         )
 
     def fail(self, frame: Frame, error: type[BaseException], message: Any) -> Var:
@@ -427,7 +465,8 @@ def _without_dead(names: dict[str, Any], ends: list[Any]) -> list[Any]:
 def _local_names_of(reader: Reader) -> set[str]:
     """Local names of the innermost user's function being read."""
     called = reader.calls[-1][0] if reader.calls else None
-    return set(called.__code__.co_varnames) if hasattr(called, "__code__") else set()
+    code = getattr(called, "__code__", None)
+    return set() if code is None else set(code.co_varnames)
 
 
 def _local_names(frame: Frame) -> set[str]:

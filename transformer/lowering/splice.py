@@ -31,7 +31,9 @@ def _source(body: Any) -> Source:
     return read(body)
 
 
-def splice(reader: Reader, rule: Rule, active: list[str], g: Any, given: dict[str, Any], bound: dict[str, Any]) -> list[Any]:
+def splice(
+    reader: Reader, rule: Rule, active: list[str], g: Any, given: dict[str, Any], bound: dict[str, Any]
+) -> list[Any]:
     """Read the body; only the expressions of the active parameters are evaluated.
 
     Args:
@@ -40,10 +42,14 @@ def splice(reader: Reader, rule: Rule, active: list[str], g: Any, given: dict[st
     """
     assert rule.body is not None and rule.signature is not None
     keep = [rule.wrt.index(name) for name in active]
-    return read_body(reader, rule.body, [g, given["out"]], rule, {k: v for k, v in given.items() if k in bound}, keep)
+    return read_body(
+        reader, rule.body, [g, given["out"]], rule, {k: v for k, v in given.items() if k in bound}, keep
+    )
 
 
-def read_body(reader: Reader, body: Any, first: list[Any], rule: Rule, named: dict[str, Any], keep: list[int]) -> list[Any]:
+def read_body(
+    reader: Reader, body: Any, first: list[Any], rule: Rule, named: dict[str, Any], keep: list[int]
+) -> list[Any]:
     import inspect
 
     source = _source(body)

@@ -23,6 +23,7 @@ from ..infer import arg_kind
 from ..ir import (
     ASSERT,
     DELETE,
+    FALSE,
     RAISE,
     STORE,
     UNBOUND,
@@ -56,7 +57,7 @@ from .expressions import (
 )
 from .reader import DEAD, Frame, Reader
 from .tree import children
-from .values import Closure, DictValue, ListValue, ObjectValue
+from .values import Closure, DictValue, Flat, ListValue, ObjectValue
 
 STATEMENTS: dict[type[cst.CSTNode], Callable[[Reader, Frame, Any], None]] = {}
 
@@ -198,15 +199,18 @@ def exit_flags(frame: Frame) -> dict[str, Any]:
 
 
 def any_of(reader: Reader, flags: list[Any]) -> Arg:
-    result: Arg = Const(False)
+    """Whether one of the flags is set."""
+
+    def either(a: Arg, b: Arg) -> Arg:
+        return b if a == FALSE else reader.choose(a, lambda: a, lambda: b)
+
+    result: Arg = FALSE
     for flag in flags:
-        result = (
-            flag if result == Const(False) else reader.choose(result, lambda r=result: r, lambda f=flag: f)
-        )  # type: ignore[misc]
+        result = either(result, flag)
     return result
 
 
-def _exits_somewhere(node: cst.CSTNode) -> bool:
+def _exits_somewhere(node: cst.If) -> bool:
     return any(_exits(s) for s in _suites_of(node))
 
 
@@ -346,7 +350,7 @@ def _import(reader: Reader, frame: Frame, node: cst.Import | cst.ImportFrom) -> 
         module = importlib.import_module(dotted(node.module))
         for alias in node.names:
             name = dotted(alias.name)
-            bound = alias.asname.name.value if alias.asname else name
+            bound = dotted(alias.asname.name) if alias.asname else name
             found = getattr(module, name)
             as_name = f" as {bound}" if bound != name else ""
             frame.env[bound] = Ref(found, bound, f"from {module.__name__} import {name}{as_name}")
@@ -355,7 +359,7 @@ def _import(reader: Reader, frame: Frame, node: cst.Import | cst.ImportFrom) -> 
         name = dotted(alias.name)
         module = importlib.import_module(name)
         if alias.asname:
-            bound = alias.asname.name.value
+            bound = dotted(alias.asname.name)
             frame.env[bound] = Ref(module, bound, f"import {name} as {bound}")
         else:
             top = name.partition(".")[0]
@@ -435,7 +439,9 @@ def _unpack(reader: Reader, frame: Frame, target: Any, result: Any) -> None:
         assign(reader, frame, element.value, item)
 
 
-def _unpack_starred(reader: Reader, frame: Frame, elements: list[Any], at: int, result: Any, target: Any) -> None:
+def _unpack_starred(
+    reader: Reader, frame: Frame, elements: list[Any], at: int, result: Any, target: Any
+) -> None:
     """`a, *rest, z = x` of something whose length is not known."""
     from .expressions import subscript
     from .loops import listed
@@ -445,14 +451,21 @@ def _unpack_starred(reader: Reader, frame: Frame, elements: list[Any], at: int, 
         result = listed(reader, result, frame, target)
     for i, element in enumerate(elements[:at]):
         assign(reader, frame, element.value, subscript(reader, frame, result, Const(i), target))
-    middle = subscript(reader, frame, result, Slc(Const(at), Const(-after if after else None), Const(None)), target)
+    middle = subscript(
+        reader, frame, result, Slc(Const(at), Const(-after if after else None), Const(None)), target
+    )
     assign(reader, frame, elements[at].value, listed(reader, middle, frame, target))
     for i, element in enumerate(elements[at + 1 :]):
         assign(reader, frame, element.value, subscript(reader, frame, result, Const(i - after), target))
 
 
-def store(reader: Reader, frame: Frame, obj: Any, at: Any, result: Any, node: cst.CSTNode) -> None:
+def store(
+    reader: Reader, frame: Frame, obj: Any, at: Any, result: Any, node: cst.CSTNode | None
+) -> None:
     """`obj[at] = result`."""
+    if isinstance(obj, Flat):
+        stores.store_flat(reader, obj.array, reader.arg(at), reader.arg(result))
+        return
     if isinstance(obj, ListValue) and obj.var is None:
         if (
             isinstance(at, Const)
@@ -461,6 +474,11 @@ def store(reader: Reader, frame: Frame, obj: Any, at: Any, result: Any, node: cs
         ):
             reader.change(obj)
             obj.items[at.value] = result
+            return
+        known = at.known() if isinstance(at, Slc) else None
+        if known is not None:
+            reader.change(obj)
+            obj.items[known] = spread(reader, frame, result, node)
             return
         reader.run(obj)
     if isinstance(obj, DictValue) and obj.var is None:
@@ -476,6 +494,14 @@ def store(reader: Reader, frame: Frame, obj: Any, at: Any, result: Any, node: cs
     if isinstance(obj, ObjectValue):
         call(reader, frame, attribute(reader, frame, obj, "__setitem__", node), [at, result], {}, node)
         return
+    if isinstance(obj, ListValue) and isinstance(at, Slc):
+        reader.refuse(
+            frame,
+            node,
+            Code.MUTATION,
+            "a slice of a list of unknown length is stored",
+            "store element by element",
+        )
     if isinstance(obj, ListValue):
         stored = _element(reader, obj, result)
         reader.do(STORE, _list_var(obj), reader.arg(at), stored, effect="write")
@@ -519,6 +545,9 @@ def set_attribute(reader: Reader, frame: Frame, obj: Any, name: str, result: Any
         if obj.origin is not None:
             reader.do(Op("set", name), obj.origin, reader.arg(result), effect="io")
         return
+    if isinstance(obj, Var) and isinstance(obj.kind, Array) and name == "flat":
+        stores.store_flat(reader, obj, Const(Ellipsis), reader.arg(result))
+        return
     if isinstance(obj, Var) and isinstance(obj.kind, Array) and name in ("real", "imag"):
         part = attribute(reader, frame, obj, name, node)
         reader.do(STORE, reader.arg(part), Const(Ellipsis), reader.arg(result), effect="write")
@@ -537,6 +566,14 @@ def _augmented(reader: Reader, frame: Frame, node: cst.AugAssign) -> None:
         operand = value(reader, frame, node.value)
         if isinstance(current, Var) and isinstance(current.kind, Array):
             augment(reader, frame, op, current, Const(Ellipsis), operand)
+        elif (
+            isinstance(current, ListValue)
+            and op == "*"
+            and current.var is None
+            and isinstance(operand, Const)
+        ):
+            reader.change(current)
+            current.items *= operand.value
         elif isinstance(current, ListValue) and op == "+":
             from .containers import list_method
 
@@ -558,6 +595,16 @@ def _augmented(reader: Reader, frame: Frame, node: cst.AugAssign) -> None:
         from .expressions import subscript
 
         current = subscript(reader, frame, obj, at, target)
+        if isinstance(obj, Flat):
+            store(
+                reader,
+                frame,
+                obj,
+                at,
+                binary(reader, frame, op, current, value(reader, frame, node.value), node),
+                target,
+            )
+            return
         operand = value(reader, frame, node.value)
         if isinstance(current, Var) and isinstance(current.kind, Array):
             augment(reader, frame, op, current, Const(Ellipsis), operand)

@@ -13,7 +13,19 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-_SPACE = ("whitespace", "leading_lines", "lines_after", "trailing", "header", "footer", "lpar", "rpar", "comma", "semicolon", "indent")
+_SPACE = (
+    "whitespace",
+    "leading_lines",
+    "lines_after",
+    "trailing",
+    "header",
+    "footer",
+    "lpar",
+    "rpar",
+    "comma",
+    "semicolon",
+    "indent",
+)
 
 
 def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:

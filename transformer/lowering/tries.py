@@ -58,7 +58,9 @@ def _add_final(reader: Reader, frame: Frame, statements: list[Any], final: cst.F
 
 def _read_handled(reader: Reader, frame: Frame, node: cst.Try, body: list[cst.CSTNode]) -> None:
     """`try` with handlers and `else`."""
-    risky = set(assigned_names(body[:-1])) | (set() if isinstance(body[-1], cst.BaseSmallStatement) else set(assigned_names(body[-1:])))
+    risky = set(assigned_names(body[:-1])) | (
+        set() if isinstance(body[-1], cst.BaseSmallStatement) else set(assigned_names(body[-1:]))
+    )
     read_later: set[str] = names_read(frame.body, node) if frame.body is not None else set()
     read_later |= {name for h in node.handlers for name in names_read(h)}
     if risky & read_later and len(body) > 1:
@@ -67,11 +69,15 @@ def _read_handled(reader: Reader, frame: Frame, node: cst.Try, body: list[cst.CS
         _read_plain(reader, frame, node, body, None)
 
 
-def _read_plain(reader: Reader, frame: Frame, node: cst.Try, body: list[cst.CSTNode], final: Callable[[], None] | None) -> None:
+def _read_plain(
+    reader: Reader, frame: Frame, node: cst.Try, body: list[cst.CSTNode], final: Callable[[], None] | None
+) -> None:
     """A body of which nothing is bound that the handlers, or what follows them, would see half-done."""
     site = reader.site
     names = dict(frame.env)
-    broken = set(assigned_names(body[:-1])) | (set() if isinstance(body[-1], cst.BaseSmallStatement) else set(assigned_names(body[-1:])))
+    broken = set(assigned_names(body[:-1])) | (
+        set() if isinstance(body[-1], cst.BaseSmallStatement) else set(assigned_names(body[-1:]))
+    )
     ends: list[tuple[list[Any], dict[str, Any]]] = []
     handlers: list[tuple[Arg | None, Var | None]] = []
     mark, born = len(reader.journal), reader.serial
@@ -79,7 +85,13 @@ def _read_plain(reader: Reader, frame: Frame, node: cst.Try, body: list[cst.CSTN
         read(reader, frame, body)
     ends.append((statements, frame.env))
     if node.handlers and any(c.serial <= born for c, _, _ in reader.journal[mark:]):
-        reader.refuse(frame, node, Code.MUTATION, "a list, dict or object is changed inside `try`", "change it before or after")
+        reader.refuse(
+            frame,
+            node,
+            Code.MUTATION,
+            "a list, dict or object is changed inside `try`",
+            "change it before or after",
+        )
     for handler in node.handlers:
         types = None if handler.type is None else reader.arg(value(reader, frame, handler.type))
         frame.env = {k: v for k, v in names.items() if k not in broken}
@@ -112,7 +124,9 @@ def _read_else(reader: Reader, frame: Frame, orelse: cst.Else, path: Arg) -> Non
     if path == Const(0):
         read(reader, frame, suite)
         return
-    reader.branches(frame, reader.binary("==", path, Const(0)), lambda: read(reader, frame, suite), lambda: None)
+    reader.branches(
+        frame, reader.binary("==", path, Const(0)), lambda: read(reader, frame, suite), lambda: None
+    )
 
 
 def _bound_name(handler: cst.ExceptHandler) -> Var | None:
@@ -204,14 +218,18 @@ def _attempt(reader: Reader, frame: Frame, statement: cst.CSTNode, types: list[A
     reader.add(Try(blocks[0], made, tuple(outs), Var("path", INT), None, site))
 
 
-def _join(reader: Reader, ends: list[tuple[list[Any], dict[str, Any]]]) -> tuple[list[Var], list[list[Arg]], dict[str, Any]]:
+def _join(
+    reader: Reader, ends: list[tuple[list[Any], dict[str, Any]]]
+) -> tuple[list[Var], list[list[Arg]], dict[str, Any]]:
     """Names after the statement: those that differ between the paths come out of it."""
     outs: list[Var] = []
     yields: list[list[Arg]] = [[] for _ in ends]
     env: dict[str, Any] = {}
     alive = [e for e in ends if DEAD not in e[1]]
     for name in dict.fromkeys(n for _, e in alive for n in e):
-        missing: Any = Const(False) if name.startswith("%") and name not in ("%value", PATH, CAUGHT) else UNBOUND
+        missing: Any = (
+            Const(False) if name.startswith("%") and name not in ("%value", PATH, CAUGHT) else UNBOUND
+        )
         values = [UNBOUND if DEAD in e else e.get(name, missing) for _, e in ends]
         living = [v for (_, e), v in zip(ends, values, strict=True) if DEAD not in e]
         same = all(v is living[0] or (isinstance(v, Const) and v == living[0]) for v in living)

@@ -151,6 +151,13 @@ class Steps:
 
 
 @dataclass(eq=False)
+class Flat:
+    """`a.flat` of an array."""
+
+    array: Var
+
+
+@dataclass(eq=False)
 class Generator:
     """A generator expression that has not been run."""
 
@@ -178,6 +185,7 @@ __all__ = [
     "Choice",
     "Closure",
     "DictValue",
+    "Flat",
     "Generator",
     "Iteration",
     "ListValue",

@@ -1,4 +1,4 @@
-"""Passes that make the IR smaller, one a file; `optimise` runs them in an order in which each finds its work done."""
+"""Passes that make the IR smaller, one a file; `optimise` runs them, each preparing the next."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from .order import put_last
 from .propagate import propagate
 from .shapes import share_shapes
 from .stacks import save_once
+from .writes import drop_writes
 
 PASSES: tuple[Callable[[Function], Function], ...] = (
     drop_flags,
     eliminate_dead,
     share_shapes,
+    save_once,
     simplify,
     propagate,
     eliminate_dead,
@@ -32,6 +34,7 @@ PASSES: tuple[Callable[[Function], Function], ...] = (
     over_elements,
     save_once,
     put_last,
+    drop_writes,
     eliminate_dead,
 )
 

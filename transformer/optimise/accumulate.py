@@ -1,6 +1,7 @@
 """Accumulation: an adjoint that begins with zeros and is added to begins with what is added.
 
-In: a function. Out: the function without the zeros, where the first addition certainly has their shape and dtype.
+In: a function. Out: the function without the zeros, where the first addition certainly has their shape and
+dtype.
 
     u_bar = np.zeros_like(u)
     u_bar += 2 * t                 ->      u_bar = 2 * t
@@ -13,7 +14,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..infer import arg_kind
-from ..ir import BINARY_OPS, UNARY_OPS, Block, Const, Function, Let, Op, Statement, Var, operands, rebuild, variables, walk
+from ..ir import (
+    BINARY_OPS,
+    UNARY_OPS,
+    VALUE,
+    Block,
+    Const,
+    Function,
+    Let,
+    Op,
+    Statement,
+    Var,
+    operands,
+    rebuild,
+    variables,
+    walk,
+)
 from ..ir import blocks as inner_blocks
 from ..kinds import Array, Number, dtype_of, is_real
 from .memory import memory_of
@@ -66,10 +82,19 @@ class _Accumulate:
 
     def _full_addition(self, s: Statement, zeros: dict[Var, _Zeros]) -> Var | None:
         """The zeros to all of which a statement adds."""
-        if not isinstance(s, Let) or s.op.form != "augment" or s.op.text not in "+-" or s.args[1] != Const(Ellipsis):
+        if (
+            not isinstance(s, Let)
+            or s.op.form != "augment"
+            or s.op.text not in "+-"
+            or s.args[1] != Const(Ellipsis)
+        ):
             return None
         target = s.args[0]
-        return target if isinstance(target, Var) and target in zeros and target not in set(variables(s.args[2])) else None
+        return (
+            target
+            if isinstance(target, Var) and target in zeros and target not in set(variables(s.args[2]))
+            else None
+        )
 
     def _first(self, s: Let, zeros: Let, body: list[Statement | None]) -> Let | None:
         """The statement that binds the adjoint to what is added first."""
@@ -78,16 +103,22 @@ class _Accumulate:
         if not isinstance(z.kind, Array) or not z.kind.dims or z.kind.dtype is None:
             return None
         if isinstance(kind, Number):
-            if not isinstance(g, Const) and not is_real(kind) or s.op.text == "-":
+            if not is_real(kind) or s.op.text == "-":
                 return None
-            return replace(zeros, op=_like(zeros.op, "full_like", np.full_like), args=(zeros.args[0], g), site=s.site)
+            return replace(
+                zeros, op=_like(zeros.op, "full_like", np.full_like), args=(zeros.args[0], g), site=s.site
+            )
         if not (isinstance(g, Var) and self.memory.same_shape(g, z) and self.memory.same_dtype(kind, z.kind)):
             return None
         if s.op.text == "-":
             return Let((z,), UNARY_OPS["-"], (g,), (), "", s.site)
         if self.memory.is_fresh(g) and self.memory.reads_of(g) == 1:
             made = self._take_out(g, body)
-            return made and replace(made, outs=(z,), site=s.site)
+            return (
+                Let((z,), VALUE, (g,), (), "", s.site)
+                if made is None
+                else replace(made, outs=(z,), site=s.site)
+            )
         return Let((z,), Op("method", "copy", np.copy), (g,), (), "", s.site)
 
     def _joined(self, second: Let, body: list[Statement | None]) -> Let | None:
@@ -98,7 +129,12 @@ class _Accumulate:
         if second.op.text not in "+-" or second.args[1] != Const(Ellipsis) or second.args[0] is not first.out:
             return None
         g, h = first.args[0], second.args[2]
-        if not isinstance(h, Var) or h is first.out or not self.memory.same_shape(g, h) or dtype_of(arg_kind(g)) != dtype_of(h.kind):
+        if (
+            not isinstance(h, Var)
+            or h is first.out
+            or not self.memory.same_shape(g, h)
+            or dtype_of(arg_kind(g)) != dtype_of(h.kind)
+        ):
             return None
         return replace(first, op=BINARY_OPS[second.op.text], args=(g, h))
 

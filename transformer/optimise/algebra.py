@@ -19,10 +19,26 @@ from dataclasses import replace
 import numpy as np
 
 from ...runtime import support
-
+from ..hints import hint_of
 from ..infer import arg_kind, infer
-from ..ir import BINARY_OPS, INDEX, NONE, UNARY_OPS, Arg, Block, Const, Function, If, Let, Op, Slc, Statement, Tup, Var
-from ..kinds import Array, Kind, Number, dims_of, is_integer, is_real
+from ..ir import (
+    BINARY_OPS,
+    INDEX,
+    NONE,
+    UNARY_OPS,
+    Arg,
+    Block,
+    Const,
+    Function,
+    If,
+    Let,
+    Op,
+    Slc,
+    Statement,
+    Tup,
+    Var,
+)
+from ..kinds import Array, Kind, Number, dims_of, dtype_of, is_integer, is_real
 from .memory import Place, memory_of
 from .rewrite import Rewriter
 
@@ -85,7 +101,14 @@ class _Algebra(Rewriter):
         if isinstance(arg, Const) and isinstance(arg.value, float) and arg.value < 0:
             return Const(-arg.value)
         made = self._definition(arg)
-        return made.args[0] if made is not None and _is_negation(made) else None
+        if (
+            made is None
+            or not _is_negation(made)
+            or dtype_of(made.out.kind) is None
+            or is_integer(made.out.kind)
+        ):
+            return None  # of unsigned integers, -x is no number below 0
+        return made.args[0]
 
     def _once(self, arg: Arg) -> bool:
         return isinstance(arg, Const) or (isinstance(arg, Var) and self.memory.reads_of(arg) == 1)
@@ -95,13 +118,15 @@ class _Algebra(Rewriter):
     def _write(self, s: Let) -> Let:
         value = s.args[2]
         smaller = self.spread.get(value) if isinstance(value, Var) else None
-        if smaller is not None and self._is_at_hand(smaller, value):
+        if isinstance(value, Var) and smaller is not None and self._is_at_hand(smaller, value):
             if self.memory.same_dtype(arg_kind(smaller), arg_kind(value)):
                 s = replace(s, args=(*s.args[:2], smaller))
         inner = self._negated(s.args[2])
         if s.op.form == "augment" and s.op.text in "+-" and inner is not None:
             symbol = "-" if s.op.text == "+" else "+"
-            return replace(s, op=Op("augment", symbol, BINARY_OPS[symbol].function), args=(*s.args[:2], inner))
+            return replace(
+                s, op=Op("augment", symbol, BINARY_OPS[symbol].function), args=(*s.args[:2], inner)
+            )
         return s
 
     # -- values ------------------------------------------------------------------------------------
@@ -162,8 +187,9 @@ class _Algebra(Rewriter):
         if not all(type(c.value) in (int, float) for c in (x, y)):
             return None
         result = s.op.function(x.value, y.value)
+        finite = isinstance(result, int) or math.isfinite(result)
         reads_well = len(repr(result)) <= len(repr(x.value)) + len(repr(y.value))
-        return Const(result) if reads_well and math.isfinite(result) else None
+        return Const(result) if reads_well and finite else None
 
     def _signs(self, s: Let) -> Let | None:
         x, y = s.args
@@ -193,7 +219,13 @@ class _Algebra(Rewriter):
         if isinstance(x, Var) and x in self.spread and self._is_at_hand(self.spread[x], x):
             self._spread_again(s, UNARY_OPS["-"], (self.spread[x],))
         made = self._definition(x)
-        if made is not None and made.op.form == "operator" and len(made.args) == 2 and made.op.text in "*/" and self._once(x):
+        if (
+            made is not None
+            and made.op.form == "operator"
+            and len(made.args) == 2
+            and made.op.text in "*/"
+            and self._once(x)
+        ):
             first = made.args[0]
             if isinstance(first, Const) and type(first.value) in (int, float) and first.value:
                 return replace(s, op=made.op, args=(Const(-first.value), made.args[1]))
@@ -251,7 +283,7 @@ class _Algebra(Rewriter):
     def _make(self, op: Op, args: tuple[Arg, ...], s: Let) -> Arg:
         kind = infer(op.function, args, {})
         assert not isinstance(kind, tuple)
-        made = Let((Var("", kind),), op, args, (), "", s.site)
+        made = Let((Var("", kind, hint_of(op, args)),), op, args, (), "", s.site)
         self.before.append(made)
         self._note(made)
         return made.out
@@ -307,7 +339,11 @@ def _is_integer_power(s: Let) -> bool:
     """Numbers all, with an exponent that is an integer but no literal."""
     kinds = [arg_kind(a) for a in s.args]
     exponent = s.args[2]
-    return all(isinstance(k, Number) and k.dtype is not None for k in kinds) and isinstance(exponent, Var) and is_integer(exponent.kind)
+    return (
+        all(isinstance(k, Number) and k.dtype is not None for k in kinds)
+        and isinstance(exponent, Var)
+        and is_integer(exponent.kind)
+    )
 
 
 def _is_one(arg: Arg) -> bool:
@@ -316,5 +352,3 @@ def _is_one(arg: Arg) -> bool:
 
 def _is_vector(kind: Kind) -> bool:
     return isinstance(kind, Array) and kind.dtype not in (None, "O") and len(dims_of(kind) or ()) == 1
-
-

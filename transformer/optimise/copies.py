@@ -27,7 +27,13 @@ class _Copies(Rewriter):
         self.memory = memory_of(function)
 
     def let(self, old: Let, new: Let) -> list[Statement]:
-        if not (self.reverse and new.op.form == "method" and new.op.function is np.copy and len(new.args) == 1 and not new.kwargs):
+        if not (
+            self.reverse
+            and new.op.form == "method"
+            and new.op.function is np.copy
+            and len(new.args) == 1
+            and not new.kwargs
+        ):
             return [new]
         original, copy = new.args[0], new.out
         if isinstance(original, Var) and isinstance(copy.kind, Array) and isinstance(original.kind, Array):

@@ -13,7 +13,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ..ir import Arg, Block, For, Function, If, Let, Statement, Try, Var, While, With, bound, operands, variables, walk
+from ..ir import (
+    Arg,
+    Block,
+    For,
+    Function,
+    If,
+    Let,
+    Statement,
+    Try,
+    Var,
+    While,
+    With,
+    bound,
+    operands,
+    variables,
+    walk,
+)
 
 
 def eliminate_dead(function: Function) -> Function:

@@ -13,7 +13,21 @@ In: a function. Out: the function whose `if`s and loops ask the condition itself
 from __future__ import annotations
 
 from ..analyses.aliases import immutable
-from ..ir import FALSE, TRUE, Block, For, Function, If, Statement, Var, While, blocks, operands, variables, walk
+from ..ir import (
+    FALSE,
+    TRUE,
+    Block,
+    For,
+    Function,
+    If,
+    Statement,
+    Var,
+    While,
+    blocks,
+    operands,
+    variables,
+    walk,
+)
 from .rewrite import Rewriter
 
 
@@ -51,7 +65,11 @@ def _readers(function: Function) -> tuple[dict[Var, int], dict[Var, int]]:
                 visit(inner, s)
         for v in (v for arg in block.yields for v in variables(arg)):
             count(read, v)
-        stop = block.yields[-1] if isinstance(holder, For | While) and holder.stops and block is holder.body else None
+        stop = (
+            block.yields[-1]
+            if isinstance(holder, For | While) and holder.stops and block is holder.body
+            else None
+        )
         if isinstance(stop, Var):
             count(asked, stop)
 

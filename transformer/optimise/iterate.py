@@ -38,7 +38,12 @@ class _Iterate:
         if array is None or len(readers) != 1:
             return s
         read = readers[0].statement
-        if not isinstance(read, Let) or read.op.form != "index" or read.args != (array, s.index) or read not in s.body.body:
+        if (
+            not isinstance(read, Let)
+            or read.op.form != "index"
+            or read.args != (array, s.index)
+            or read not in s.body.body
+        ):
             return s
         body = tuple(t for t in s.body.body if t is not read)
         return replace(s, index=read.out, iterable=array, body=replace(s.body, body=body))
@@ -54,7 +59,11 @@ class _Iterate:
     def _array_of(self, s: For) -> Var | None:
         """xs, of a loop over range(len(xs)) that nothing writes to."""
         positions = self._made(s.iterable)
-        length = self._made(positions.args[0]) if positions and positions.op.function is range and len(positions.args) == 1 else None
+        length = (
+            self._made(positions.args[0])
+            if positions and positions.op.function is range and len(positions.args) == 1
+            else None
+        )
         if length is None or not length.args:
             return None
         xs = length.args[0]
@@ -65,5 +74,3 @@ class _Iterate:
 
     def _made(self, arg: object) -> Let | None:
         return self.memory.made.get(arg) if isinstance(arg, Var) else None
-
-

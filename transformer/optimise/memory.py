@@ -1,6 +1,7 @@
 """Memory: what a pass must know before it moves a read, or lets two names be one array.
 
-In: a function. Out: `Memory`, which knows where each value is bound, who reads it, and what is written between.
+In: a function. Out: `Memory`, which knows where each value is bound, who reads it, and what is written in
+between.
 
     v = a[1:].copy()
     a[0] = 0           v cannot become a[1:] for readers after this
@@ -17,7 +18,24 @@ import numpy as np
 
 from ..analyses.aliases import Aliases, immutable
 from ..infer import arg_kind
-from ..ir import Arg, Block, For, Function, Let, Statement, Try, Tup, Var, While, With, blocks, bound, operands, variables
+from ..ir import (
+    Arg,
+    Block,
+    For,
+    Function,
+    Let,
+    Statement,
+    Try,
+    Tup,
+    Var,
+    While,
+    With,
+    blocks,
+    bound,
+    operands,
+    variables,
+    walk,
+)
 from ..kinds import Array, Dim, Kind, Number, Size, Unknown, dims_of, dtype_of
 
 #: Precisions in which a Python float and a float64 lead to different results.
@@ -59,6 +77,7 @@ class Memory(Aliases):
         self._outside = {self.of(v) for v in (*function.params, *function.free) if not immutable(v.kind)}
         self._top = id(function.body)
         self._visit(function.body)
+        self._adjoint = self._made_in_reverse(function)
         self.wide = all(map(_is_wide, self._kinds(function)))
 
     def _let(self, s: Let) -> None:
@@ -93,6 +112,17 @@ class Memory(Aliases):
         self._writes[id(block)] = written
         return frozenset().union(*(classes for _, classes in written))
 
+    def _made_in_reverse(self, function: Function) -> set[Var]:
+        """The classes of memory that no variable of the forward sweep has."""
+        reverse = False
+        forward, backward = set(self._outside), set[Var]()
+        for s in function.body.body:
+            reverse = reverse or (isinstance(s, Let) and s.op.form == "enter")
+            found = backward if reverse else forward
+            for each in (s, *(t for b in blocks(s) for t in walk(b))):
+                found.update(self.of(v) for v in _bound(each) if not immutable(v.kind))
+        return backward - forward
+
     def _read(self, arg: Arg, reader: Reader) -> None:
         for v in variables(arg):
             self.readers.setdefault(v, []).append(reader)
@@ -113,6 +143,10 @@ class Memory(Aliases):
         root = self.of(v)
         return root in self.written or root in self.grown
 
+    def is_adjoint(self, v: Var) -> bool:
+        """Memory that the reverse sweep made for itself."""
+        return self.of(v) in self._adjoint
+
     def is_still(self, v: Var, since: Place, until: Place) -> bool:
         """Whether the contents of a value are certainly the same at two places."""
         if immutable(v.kind) or not self.is_written(v):
@@ -128,8 +162,8 @@ class Memory(Aliases):
     def can_be(self, v: Var, other: Var) -> bool:
         """Whether `v`, an array of its own equal to `other`, can be the same array as `other`.
 
-        It can if everybody who reads `v` computes something new from it before `other` changes, or if `v` is the
-        result and no one else has `other`.
+        It can if everybody who reads `v` computes something new from it before `other` changes, or if `v` is
+        the result and no one else has `other`.
         """
         if immutable(v.kind):
             return True
@@ -145,7 +179,9 @@ class Memory(Aliases):
         if reader.statement is not None or reader.place.block != self._top or self.of(other) in self._outside:
             return False
         mine = {self.of(v), self.of(other)}
-        handed = [r for x, rs in self.readers.items() if not immutable(x.kind) and self.of(x) in mine for r in rs]
+        handed = [
+            r for x, rs in self.readers.items() if not immutable(x.kind) and self.of(x) in mine for r in rs
+        ]
         return sum(r.statement is None and r.place.block == self._top for r in handed) == 1
 
     def is_fresh(self, v: Var) -> bool:
@@ -168,11 +204,13 @@ class Memory(Aliases):
             return ()
         if not isinstance(kind, Array) or not isinstance(arg, Var):
             return None
-        if kind.dims is not None and all(map(is_certain, kind.dims)):
-            return kind.dims
         if arg not in self._keys:
             made = self.made.get(arg)
-            self._keys[arg] = arg if made is None or len(made.outs) != 1 else self._key_of(made)
+            dims = kind.dims if kind.dims is not None and all(map(is_certain, kind.dims)) else None
+            key: object = arg
+            if dims is None or any(isinstance(d, Dim) and d.root.startswith("#") for d in dims):
+                key = arg if made is None or len(made.outs) != 1 else self._key_of(made)
+            self._keys[arg] = dims if key is arg and dims is not None else key
         return self._keys[arg]
 
     def _key_of(self, s: Let) -> object:
@@ -190,14 +228,21 @@ class Memory(Aliases):
         """x, where the operand is x.shape or (x.shape[0], x.shape[1], ...)."""
         if isinstance(shape, Var):
             made = self.made.get(shape)
-            return made.args[0] if made is not None and made.op.form == "attribute" and made.op.text == "shape" else None
+            return (
+                made.args[0]
+                if made is not None and made.op.form == "attribute" and made.op.text == "shape"
+                else None
+            )
         if not isinstance(shape, Tup) or not shape.items:
             return None
         parts = [self.made.get(item) if isinstance(item, Var) else None for item in shape.items]
         x = parts[0].args[0] if parts[0] is not None and parts[0].args else None
         if not isinstance(x, Var) or len(dims_of(x.kind) or ()) != len(parts):
             return None
-        same = all(p is not None and p.op.form == "shape" and p.op.text == str(i) and p.args[0] is x for i, p in enumerate(parts))
+        same = all(
+            p is not None and p.op.form == "shape" and p.op.text == str(i) and p.args[0] is x
+            for i, p in enumerate(parts)
+        )
         return x if same else None
 
     def same_shape(self, a: Arg, b: Arg) -> bool:
@@ -257,15 +302,21 @@ def is_computation(s: Let) -> bool:
     return s.op.form == "call" and (isinstance(s.op.function, np.ufunc) or s.op.function in _NEW)
 
 
-_NEW = frozenset({np.sum, np.mean, np.prod, np.outer, np.dot, np.matmul, np.where, np.zeros_like, np.ones_like, np.full_like,
-                  np.cumsum, np.max, np.min, np.concatenate, np.stack, np.einsum, np.tensordot})  # fmt: skip
+#: Calls that return new memory, besides ufuncs.
+_NEW = frozenset(
+    {
+        *(np.sum, np.mean, np.prod, np.max, np.min, np.cumsum),
+        *(np.dot, np.matmul, np.outer, np.einsum, np.tensordot),
+        *(np.zeros_like, np.ones_like, np.full_like, np.where, np.concatenate, np.stack),
+    }
+)
 
 
 # -- sizes -------------------------------------------------------------------------------------------
 
 
 def is_certain(size: Size) -> bool:
-    """A size that means one number wherever it appears: not that of any element of a list, nor one of two."""
+    """A size that means one number wherever it stands: not that of any element of a list, nor one of two."""
     return isinstance(size, int) or (isinstance(size, Dim) and "*" not in size.root and "|" not in size.root)
 
 
@@ -274,7 +325,12 @@ def _is_elementwise(s: Let) -> bool:
         return s.op.text != "@"
     if s.op.function is np.where:
         return len(s.args) == 3
-    return s.op.form == "call" and isinstance(s.op.function, np.ufunc) and s.op.function.signature is None and not s.kwargs
+    return (
+        s.op.form == "call"
+        and isinstance(s.op.function, np.ufunc)
+        and s.op.function.signature is None
+        and not s.kwargs
+    )
 
 
 __all__ = ["Memory", "Place", "Reader", "is_certain", "is_computation", "memory_of"]

@@ -1,7 +1,7 @@
 """Order: the next value of a carried variable is computed last, after all uses of the present one.
 
-In: a function. Out: the function in which a pure statement whose value a loop carries on stands at the end of the
-body if what it replaces is still read after it, so that both can have one name.
+In: a function. Out: the function in which a pure statement whose value a loop carries on stands at the end of
+the body if what it replaces is still read after it, so that both can have one name.
 
     next = s_bar * a                      a_bar = a_bar + s_bar * s
     a_bar = a_bar + s_bar * s      ->     next = s_bar * a

@@ -1,7 +1,7 @@
 """Propagation: a value that was computed before is not computed again.
 
-In: a function. Out: the function in which a pure operation on the same operands as an earlier one, with nothing
-written to their memory in between, is the earlier value.
+In: a function. Out: the function in which a pure operation on the same operands as an earlier one, with
+nothing written to their memory in between, is the earlier value.
 
     p = t * a          ->      p = t * a
     q = t * a                  yield p + p
@@ -39,7 +39,13 @@ class _Propagate(Rewriter):
         if not _is_plain(new):
             return [new]
         here = self.memory.where[id(old)]
-        key = (new.op.form, new.op.text, id(new.op.function), *map(_key, new.args), *((k, _key(a)) for k, a in new.kwargs))
+        key = (
+            new.op.form,
+            new.op.text,
+            id(new.op.function),
+            *map(_key, new.args),
+            *((k, _key(a)) for k, a in new.kwargs),
+        )
         known = self.known.get(key)
         if known is not None and self._is_same(old, new, *known, here):
             self.replace(new.out, known[0])

@@ -54,7 +54,10 @@ class _Shapes(Rewriter):
         return [new]
 
     def _only_for_shape(self, x: Var) -> bool:
-        return all(isinstance(r.statement, Let) and _asks_for_shape(r.statement) for r in self.memory.readers.get(x, ()))
+        return all(
+            isinstance(r.statement, Let) and _asks_for_shape(r.statement)
+            for r in self.memory.readers.get(x, ())
+        )
 
     def _older(self, x: Arg, s: Let) -> Arg:
         """The oldest value of the shape of an unnamed one, and of its dtype where that is taken over."""
@@ -62,7 +65,9 @@ class _Shapes(Rewriter):
             return x
         key = self.memory.shape_key(x)
         found = self.oldest.get(key, x) if not isinstance(key, Var) else key
-        if s.op.function in _LIKE and not (isinstance(found.kind, Array) and isinstance(x.kind, Array) and found.kind.dtype == x.kind.dtype):
+        if s.op.function in _LIKE and not (
+            isinstance(found.kind, Array) and isinstance(x.kind, Array) and found.kind.dtype == x.kind.dtype
+        ):
             return x
         return found
 

@@ -1,7 +1,7 @@
 """Stacks: what a loop carries from trip to trip is saved once, not at both ends of each trip.
 
-In: a function whose forward loop pushes both a carried value and the next one. Out: the function that pushes the
-value alone; the reverse loop carries the other end over.
+In: a function whose forward loop pushes both a carried value and the next one. Out: the function that pushes
+the value alone; the reverse loop carries the other end over.
 
     for x in xs:                            for x in xs:
         before.append(h)                        before.append(h)
@@ -15,16 +15,99 @@ value alone; the reverse loop carries the other end over.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from ..ir import Arg, Block, For, Function, Let, Statement, Var, While, operands, variables, walk
+from ..ir import (
+    Arg,
+    Block,
+    For,
+    Function,
+    Let,
+    Statement,
+    Var,
+    While,
+    blocks,
+    operands,
+    reads,
+    variables,
+    walk,
+)
+from .rewrite import Rewriter
 
 
 def save_once(function: Function) -> Function:
-    """Only loops at the top of the function are looked at: the last value is at hand after them."""
+    """Save what a loop carries once, what a block saves twice once, and what nobody reads not at all.
+
+    Of the loops only those at the top of the function are looked at: the last value is at hand after them.
+    """
+    gone = _unread(function)
+    if gone:
+        function = _Drop(gone).run(function)
+    while (twins := _twins(function)) is not None:
+        function = _Merge(*twins).run(function)
     while (found := _find(function)) is not None:
         function = replace(function, body=_without(function.body, found))
     return function
+
+
+def _unread(function: Function) -> set[Let]:
+    """The pushes and pops of stacks whose values nobody reads."""
+    uses = _uses(function)
+    read = reads(function.body)
+    gone: set[Let] = set()
+    for stack in list(uses):
+        pop = _pop_of(stack, uses)
+        if pop is not None and pop.out not in read:
+            gone.update(s for s in uses[stack] if isinstance(s, Let))
+    return gone
+
+
+class _Drop(Rewriter):
+    def __init__(self, gone: set[Let]) -> None:
+        super().__init__()
+        self.gone = gone
+
+    def let(self, old: Let, new: Let) -> list[Statement]:
+        return [] if old in self.gone else [new]
+
+
+def _twins(function: Function) -> tuple[Let, Let, Let] | None:
+    """A push and a pop to go, and the pop that gives the same value."""
+    uses = _uses(function)
+    homes = {s: block for block in _all_blocks(function.body) for s in block.body}
+    first: dict[tuple[int, Arg], Let] = {}
+    for block in _all_blocks(function.body):
+        for s in block.body:
+            if not isinstance(s, Let) or s.op.form != "push" or not isinstance(s.args[1], Var):
+                continue
+            other = first.setdefault((id(block), s.args[1]), s)
+            if other is s:
+                continue
+            kept, gone = _pop_of(other.args[0], uses), _pop_of(s.args[0], uses)
+            if kept is not None and gone is not None and homes[kept] is homes[gone]:
+                body = homes[kept].body
+                return (s, kept, gone) if body.index(kept) < body.index(gone) else (other, gone, kept)
+    return None
+
+
+class _Merge(Rewriter):
+    """Take away a push and a pop; the other pop gives its value."""
+
+    def __init__(self, push: Let, kept: Let, gone: Let) -> None:
+        super().__init__()
+        self.push, self.gone = push, gone
+        self.replace(gone.out, kept.out)
+
+    def let(self, old: Let, new: Let) -> list[Statement]:
+        return [] if old is self.push or old is self.gone else [new]
+
+
+def _all_blocks(block: Block) -> Iterator[Block]:
+    yield block
+    for s in block.body:
+        for inner in blocks(s):
+            yield from _all_blocks(inner)
 
 
 @dataclass(frozen=True)
@@ -43,7 +126,11 @@ def _find(function: Function) -> _Pair | None:
     uses = _uses(function)
     loops = [s for s in function.body.body if isinstance(s, For | While)]
     for loop in loops:
-        pushes = {s.args[1]: s for s in loop.body.body if isinstance(s, Let) and s.op.form == "push" and isinstance(s.args[1], Var)}
+        pushes: dict[Arg, Let] = {
+            s.args[1]: s
+            for s in loop.body.body
+            if isinstance(s, Let) and s.op.form == "push" and isinstance(s.args[1], Var)
+        }
         for param, y, out in zip(loop.params, loop.body.yields, loop.outs, strict=False):
             first, second = pushes.get(param), pushes.get(y)
             if first is None or second is None or first is second:
