@@ -19,7 +19,8 @@ from typing import TypeVar
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., object])
 
-#: The attribute by which the transformer knows a function that `checkpoint` has returned.
+#: The attribute by which the transformer knows a function that `checkpoint` has returned: it holds the function
+#: itself, because decorators hand attributes on to what they return.
 MARK = "__adjoin_checkpoint__"
 
 
@@ -83,7 +84,7 @@ def checkpoint(function: F) -> F:
     def marked(*args: object, **kwargs: object) -> object:
         return function(*args, **kwargs)
 
-    setattr(marked, MARK, function)
+    setattr(marked, MARK, marked)
     return marked  # type: ignore[return-value]
 
 

@@ -30,7 +30,7 @@ def assert_gradient(
     atol: float = 1e-8,
     **kwargs: Any,
 ) -> Any:
-    """Check the gradient of `f` in joint and in forward/adjoint form; returns it.
+    """Check the gradient of `f` in joint and in forward/adjoint form, and the tangent; returns the gradient.
 
     The right answer is `expected`, or else central differences at two step sizes, which must agree with each
     other: a test at a kink has to say what it expects. Single precision is differenced in double.
@@ -56,7 +56,34 @@ def assert_gradient(
     split = gradient.adjoint(saved, np.asarray(value).dtype.type(2.0))
     assert_same_bits("the arguments, after adjoint", list(leaves(args)), before)
     assert_matches("adjoint", split, scaled(expected, 2.0), pick(args, argnums), rtol, atol)
+    assert_tangent(gradient, args, argnums, expected, value, rtol, atol, **kwargs)
+    assert_same_bits("the arguments, after tangent", list(leaves(args)), before)
     return joint
+
+
+def assert_tangent(
+    gradient: Any, args: Any, argnums: Any, expected: Any, value: Any, rtol: float, atol: float, **kwargs: Any
+) -> None:
+    """The dot-product identity: the tangent along a random direction is the product of it with the gradient."""
+    rng = np.random.default_rng(7)
+
+    def random(leaf: Any) -> Any:
+        made = rng.normal(size=np.shape(leaf)) + (1j * rng.normal(size=np.shape(leaf)) if np.iscomplexobj(leaf) else 0)
+        return made.astype(leaf.dtype) if isinstance(leaf, np.ndarray) else type(leaf)(made)
+
+    tuples = pick(args, argnums), expected
+    active, bars = tuples if isinstance(argnums, tuple) else [(part,) for part in tuples]
+    dots = rebuilt(tuple(active), random)
+    again, dot = gradient.tangent(dots, *args, **kwargs)
+    assert_same_bits("the value of tangent", [again], [value])
+    assert type(dot) is type(again) and np.shape(dot) == np.shape(value)
+    products = [np.real(np.conj(g) * d) for g, d in zip(leaves(bars), leaves(dots), strict=True)]
+    size = sum(float(np.sum(np.abs(product))) for product in products)
+    eps = max([float(np.finfo(np.asarray(leaf).dtype).eps) for leaf in leaves(dots)], default=0.0)
+    total = sum(float(np.sum(product)) for product in products)
+    assert abs(float(np.real(dot)) - total) <= max(10 * rtol, 2e3 * eps) * size + 10 * atol, (
+        f"the tangent is {dot}, the gradient along its direction {total}"
+    )
 
 
 def assert_refused(

@@ -16,11 +16,11 @@ MODULES = sorted(p for part in ("runtime", "transformer") for p in (ROOT / part)
 
 #: From the bottom up: a module may import from its own layer and from those before it.
 LAYERS = [
-    {"errors", "kinds", "comments"},
+    {"errors", "kinds", "comments", "nested"},
     {"ir", "sizes", "stand_ins", "results", "infer", "hints", "builder", "verify"},
     {"analyses"},
     {"source", "parse", "resolve", "private", "lower", "lowering", "load"},
-    {"adjoint", "tangent", "optimise", "needed", "fold", "names", "wrap", "helpers", "emit"},
+    {"adjoint", "tangent", "optimise", "needed", "fold", "names", "wrap", "helpers", "emit", "checkpoint", "rerun"},
     {"pipeline"},
     {"reach", "like", "signature", "structures", "variants"},
     {"gradient", "api", "forward", "jacobians", "check"},

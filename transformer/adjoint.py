@@ -12,6 +12,7 @@ added. Memory that is written to has a *shadow*: adjoint memory of the same layo
 
 from __future__ import annotations
 
+import operator
 import warnings
 from collections.abc import Callable, Iterable, KeysView
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from ..runtime import support_memory as support
 from ..runtime.rule import NoRule, Rule, lookup
 from ..runtime.support import unbroadcast
 from .analyses.activity import Activity
-from .analyses.aliases import WRITES_FIRST, Aliases, is_basic, selects_once
+from .analyses.aliases import WRITES_FIRST, Aliases, is_basic, is_rerun, selects_once
 from .errors import AdjoinError, Code, Where
 from .hints import adjoint_hint
 from .infer import arg_kind
@@ -53,6 +54,7 @@ from .ir import (
     With,
     blocks,
     in_order,
+    reads,
     substitute,
     variables,
     walk,
@@ -67,6 +69,7 @@ from .kinds import (
     Opaque,
     dims_of,
     dtype_of,
+    is_integer,
     is_real,
     same_shape,
 )
@@ -74,6 +77,7 @@ from .kinds import Sequence as SequenceKind
 from .lowering.expressions import subscript
 from .lowering.reader import Frame, Reader
 from .lowering.splice import splice
+from .rerun import reverse_rerun
 
 ELLIPSIS = Const(Ellipsis)
 
@@ -159,7 +163,10 @@ class Adjoint(Reader):
         elif isinstance(value, Dct):
             for key, item in value.items:
                 if self.activity.any_active(item):
-                    self.seed(item, self.let(INDEX, seed, key, kind=arg_kind(item)))
+                    assert isinstance(key, Const)
+                    op = INDEX if value.cls is None else Op("attribute", key.value)
+                    at = (key,) if value.cls is None else ()
+                    self.seed(item, self.let(op, seed, *at, kind=arg_kind(item)))
         elif self.activity.any_active(value):
             self.contribute(value, seed)
 
@@ -442,6 +449,9 @@ class Adjoint(Reader):
         if not isinstance(x, Var) or not self.activity.active(out):
             return
         if self.aliases.is_buffer(out) and self.aliases.of(out) == self.aliases.of(x):
+            own = None if isinstance(out.kind, Array) else self.bars.pop(out, None)
+            if own is not None:  # it may turn out to be a number, which is a copy
+                self.scatter(x, self.primal(index), own.arg)
             return  # a view: it shares the shadow
         if isinstance(out.kind, SequenceKind) and self._inert(x):
             return  # an element with a shadow of its own
@@ -618,6 +628,9 @@ class Adjoint(Reader):
         if s.op.form == "user":
             self._call_user(s)
             return
+        if is_rerun(s):
+            reverse_rerun(self, s)
+            return
         if s.op.form == "together":
             for original, copy in zip(s.args, s.outs, strict=True):
                 if self.activity.any_active(original):
@@ -679,6 +692,11 @@ class Adjoint(Reader):
 
     def _view(self, s: Let, rule: Rule, bound: dict[str, Any]) -> None:
         """A view shares its owner's shadow; what may have been a copy is looked at when it runs."""
+        if any(not isinstance(v.kind, Array) and v in self.bars for v in s.outs):
+            self.refuse_at(
+                s, Code.MUTATION, f"`{s.op.text}` gives a number or a view of memory that is written to, it is not known which",
+                "copy the array first",
+            )  # fmt: skip
         if certainly_view(s):
             return
         source = s.args[0]
@@ -728,10 +746,16 @@ class Adjoint(Reader):
         plain = {"out": self.primal(out), **{n: _map(a, self.primal) for n, a in bound.items()}}
         if rule.safe is None or not any(v in self.holed for v in variables(g)) or not isinstance(g, Var):
             return plain
+        if _is_regular(rule, bound):
+            return plain
         untaken = self.binary("==", g, Const(0))
         for name in rule.needs(active):
             arg = plain[name]
-            if isinstance(arg, Var) and arg.kind.differentiable and isinstance(arg.kind, Array | Number):
+            if not isinstance(arg, Var) or not arg.kind.differentiable:
+                continue
+            if isinstance(arg.kind, Number) and isinstance(g.kind, Number):
+                plain[name] = self.choose(untaken, lambda: Const(rule.safe), lambda value=arg: value)  # type: ignore[misc]
+            elif isinstance(arg.kind, Array | Number):
                 plain[name] = self.call(np.where, untaken, Const(rule.safe), arg)
         return plain
 
@@ -897,7 +921,8 @@ class Adjoint(Reader):
                     args.append(bar.arg)
             kind = v.kind if not isinstance(v.kind, Number) else v.kind
             out = Var(bar_name(v), kind, adjoint_hint(v))
-            self._hole(out) if isinstance(kind, Array) else None
+            if isinstance(kind, Array) or any(b is None or any(x in self.holed for x in variables(b.arg)) for b in found):
+                self._hole(out)
             outs.append(out)
             for y, arg in zip(yields, args, strict=True):
                 y.append(arg)
@@ -968,6 +993,9 @@ class Adjoint(Reader):
             for i, p in enumerate(s.params)
             if self.is_buffer(p) and self.activity.active(p) and self.static_shadows.possible(p)
         ]
+        for i in [i for i in buffers if self.static_shadows.is_kept(s.params[i])]:
+            self.static_shadows.shadow(s.params[i])
+            buffers.remove(i)
         scalars = [
             v
             for v in _read_inside(s)
@@ -976,6 +1004,8 @@ class Adjoint(Reader):
             and not self.is_buffer(v)
             and not isinstance(v.kind, Array | Container)
         ]
+        # what a trip overwrites unread gets an adjoint of zero from it
+        always_read = {v for t in s.body.body if isinstance(t, Let) for a in t.operands for v in variables(a)}
         params: list[Var] = []
         inits: list[Arg] = []
         for i in carried:
@@ -983,7 +1013,7 @@ class Adjoint(Reader):
             bar = self.bars.pop(out, None)
             inits.append(self._zero(out) if bar is None else bar.arg)
             params.append(Var(bar_name(s.params[i]), s.params[i].kind, adjoint_hint(s.params[i])))
-            if isinstance(s.params[i].kind, Array):
+            if isinstance(s.params[i].kind, Array) or s.params[i] not in always_read:
                 self._hole(params[-1])
         for v in scalars:
             bar = self.bars.get(v)
@@ -1133,7 +1163,8 @@ class StaticShadows:
         self.bound: dict[Var, Arg] = {}
         self.views: dict[Var, Let] = {}
         self.dynamic: set[Var] = set()
-        self._classify(adjoint.ir.body)
+        self.same: dict[Var, Var] = {}  # what a loop carries without change is what it was before
+        self._classify(adjoint.ir.body, set())
         for p in adjoint.ir.params:
             if isinstance(p.kind, Container):
                 self.dynamic.add(adjoint.aliases.of(p))
@@ -1143,15 +1174,26 @@ class StaticShadows:
 
     def has(self, v: Var) -> bool:
         """Whether the shadow exists already: whether anything reached it."""
+        v = self._first_name(v)
         if v in self.bound:
             return True
         view = self.views.get(v)
         return view is not None and isinstance(view.args[0], Var) and self.has(view.args[0])
 
     def bind(self, v: Var, shadow: Arg) -> None:
-        self.bound[v] = shadow
+        self.bound[self._first_name(v)] = shadow
+
+    def is_kept(self, v: Var) -> bool:
+        """Whether a loop carries a buffer without change."""
+        return v in self.same
+
+    def _first_name(self, v: Var) -> Var:
+        while v in self.same:
+            v = self.same[v]
+        return v
 
     def shadow(self, v: Var) -> Arg:
+        v = self._first_name(v)
         if v not in self.bound:
             self.bound[v] = self._make(v)
         return self.bound[v]
@@ -1178,19 +1220,24 @@ class StaticShadows:
 
     # -- which classes are static ------------------------------------------------------------------
 
-    def _classify(self, block: Block) -> None:
-        for s in block.body:
+    def _classify(self, block: Block, later: set[Var]) -> None:
+        """`later`: variables from outside the block that are read after it."""
+        for at, s in enumerate(block.body):
+            after = later
+            if not isinstance(s, Let):
+                rest = Block(block.body[at + 1 :], block.yields)
+                after = (later | reads(rest)) - {v for t in rest.body for v in (*_bound_here(t), *_bound_inside(t))}
             if isinstance(s, Let):
                 self._let(s)
             elif isinstance(s, For | While):
-                self._loop(s)
+                self._loop(s, after)
             elif isinstance(s, If | Try):
                 for out in s.outs:
                     self._not(out)
             elif isinstance(s, With):
                 pass
             for inner in blocks(s):
-                self._classify(inner)
+                self._classify(inner, after)
 
     def _not(self, *vs: Arg) -> None:
         for arg in vs:
@@ -1248,8 +1295,11 @@ class StaticShadows:
         """An operation whose result never shares memory, though its class says so (a loop joined them)."""
         return not self.adjoint.aliases._may_return_alias(s)
 
-    def _loop(self, s: For | While) -> None:
-        """Carried buffers must be permuted among themselves, or replaced by memory made in the trip."""
+    def _loop(self, s: For | While, later: set[Var]) -> None:
+        """Carried buffers must be permuted among themselves, or replaced by memory made in the trip.
+
+        `later`: variables from outside that are read after the loop.
+        """
         for param, init, y, out in zip(s.params, s.inits, s.body.yields, s.outs, strict=False):
             if not self.adjoint.is_buffer(param):
                 continue
@@ -1258,6 +1308,11 @@ class StaticShadows:
                 for p, i, z in zip(s.params, s.inits, s.body.yields, strict=False)
                 if self.adjoint.aliases.of(p) == self.adjoint.aliases.of(param)
             ]
+            if isinstance(init, Var) and isinstance(init.kind, Array) and isinstance(param.kind, Array) and all(
+                p is z for p, _, z in same_class
+            ):  # fmt: skip
+                self.same[param] = self.same[out] = init
+                continue
             yields = [z for _, _, z in same_class]
             inits = [i for _, i, _ in same_class]
             params = {p for p, _, _ in same_class}
@@ -1278,7 +1333,9 @@ class StaticShadows:
                 if self.adjoint.aliases.of(v) == self.adjoint.aliases.of(param)
             } - {i for i in inits if isinstance(i, Var)}  # fmt: skip
             outside = {v for v in _read_inside(s) if v in {i for i in inits if isinstance(i, Var)}}
-            if not ok or others or outside:
+            # ... and memory from before that is read after the loop would be taken for what it was before
+            old = {v for v in later - set(s.outs) if self.adjoint.aliases.of(v) == self.adjoint.aliases.of(param)}
+            if not ok or others or outside or old:
                 self._not(param, out)
 
 
@@ -1374,6 +1431,25 @@ def INDEX_OF(target: Var, at: Arg) -> Var:
 
 def _plain(a: Any) -> bool:
     return not isinstance(a, Var | Const | Tup | Lst | Dct | Ref | Slc)
+
+
+def _is_regular(rule: Rule, bound: dict[str, Any]) -> bool:
+    """Whether the derivative of a power or quotient is finite wherever its value is.
+
+    It is for a power of at least one. Of Python's own numbers, `1 / 0` and `0 ** -1` have raised.
+    """
+    x, y = bound.get("x"), bound.get("y")
+    if not isinstance(x, Var | Const) or not isinstance(y, Var | Const):
+        return False
+    if np.power in rule.functions:
+        if isinstance(y, Const) and isinstance(y.value, int | float):
+            return y.value >= 1 or (isinstance(y.value, int) and _is_pythons(arg_kind(x)))
+        return is_integer(arg_kind(y)) and _is_pythons(arg_kind(x))
+    return np.divide in rule.functions and _is_pythons(arg_kind(y))
+
+
+def _is_pythons(kind: Any) -> bool:
+    return isinstance(kind, Number) and kind.weak
 
 
 def _map(a: Any, f: Callable[[Arg], Arg]) -> Any:

@@ -1,4 +1,4 @@
-"""The public face: `grad`, `value_and_grad`, `vjp`, `jacobian`.
+"""The public face: `grad`, `value_and_grad`, `vjp`.
 
 In: a function. Out: its gradient: an object to call, and to look into; or a value and its pullback.
 
@@ -8,7 +8,6 @@ In: a function. Out: its gradient: an object to call, and to look into; or a val
     loss(w, X, y)                                       # the gradient with respect to w
     value, (w_bar, X_bar) = value_and_grad(f, argnums=(0, 1))(w, X)
     value, pullback = vjp(f, w, X)
-    J = jacobian(f)(w, X)
 """
 
 from __future__ import annotations
@@ -21,9 +20,10 @@ import numpy as np
 
 from .errors import AdjoinError, Code
 from .gradient import FIRST, Argnames, Argnums, Gradient, Saved, gradient_of
-from .structures import holds_floats, leaves, mapped, number_like, with_leaves
+from .nested import makes_derivatives
+from .structures import holds_floats
 
-__all__ = ["grad", "jacobian", "of_every_argument", "value_and_grad", "vjp"]
+__all__ = ["grad", "of_every_argument", "value_and_grad", "vjp"]
 
 
 @overload
@@ -127,6 +127,10 @@ def value_and_grad(
     return functools.partial(gradient_of, **options) if f is None else gradient_of(f, **options)
 
 
+makes_derivatives(grad)
+makes_derivatives(value_and_grad, with_value=True)
+
+
 @functools.lru_cache(maxsize=128)
 def _of_every_argument(function: Callable[..., Any]) -> Gradient:
     return gradient_of(function, argnums=None)
@@ -174,73 +178,3 @@ def _places(saved: Saved, args: tuple[Any, ...]) -> list[bool]:
     """Which of the positional arguments have a gradient."""
     active = {id(saved.values[index]) for index in saved.variant.wrt}
     return [id(arg) in active and holds_floats(arg) for arg in args]
-
-
-def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
-    """The Jacobian of a function, one row for each element of its result.
-
-    Args:
-        f: a function whose result is a number or an array, or a structure of them.
-        argnums: a position, or a tuple of positions.
-
-    Returns:
-        A function of the arguments of `f`. Its result has the structure of the result of `f`; in it, the
-        structure of the argument (for a tuple of positions, a tuple of these); in it, arrays of the shape
-        ``result.shape + argument.shape``.
-
-    Raises:
-        AdjoinError: ADJ302 for complex arguments or results, whose Jacobian is a matter of convention.
-
-    >>> jacobian(lambda x: x * x)(np.array([1.0, 2.0]))
-    array([[2., 0.], [0., 4.]])
-    """
-    gradient = gradient_of(f, argnums=argnums)
-
-    def rows(*args: Any, **kwargs: Any) -> Any:
-        value, saved = gradient.forward(*args, **kwargs)
-        _refuse_complex(saved)
-        every = list(leaves(value))
-        return with_leaves(value, [_rows(gradient, saved, every, which) for which in range(len(every))])
-
-    return functools.update_wrapper(rows, f)
-
-
-def _rows(gradient: Gradient, saved: Saved, every: list[Any], which: int) -> Any:
-    """The derivatives of one leaf of the value: per leaf of the arguments, an array."""
-    leaf = np.asarray(every[which])
-    if leaf.dtype.kind not in "fO":
-        return None
-    rows = []
-    for at in np.ndindex(leaf.shape):
-        seeds = [_unit(x, at if i == which else None) for i, x in enumerate(every)]
-        rows.append(gradient.adjoint(saved, with_leaves(saved.value, seeds)))
-    like = tuple(saved.values[i] for i in saved.variant.wrt)
-    like = like[0] if saved.variant.single else like
-
-    def stacked(x: Any, *entries: Any) -> Any:
-        if not number_like(x):
-            return None
-        shape = leaf.shape + np.shape(x)
-        return np.reshape(np.array(entries, np.asarray(x).dtype), shape)
-
-    return mapped(stacked, like, *rows)
-
-
-def _unit(leaf: Any, at: tuple[int, ...] | None) -> Any:
-    """A seed that is one at a place of a leaf and zero elsewhere."""
-    if not number_like(leaf):
-        return leaf
-    seed = np.zeros(np.shape(leaf), np.asarray(leaf).dtype)
-    if at is not None:
-        seed[at] = 1
-    return seed if isinstance(leaf, np.ndarray) else seed[()]
-
-
-def _refuse_complex(saved: Saved) -> None:
-    active = [saved.values[i] for i in saved.variant.wrt]
-    if any(np.iscomplexobj(leaf) for leaf in leaves((active, saved.value)) if number_like(leaf)):
-        raise AdjoinError(
-            Code.NOT_DIFFERENTIABLE_ARGUMENT,
-            "the Jacobian of a complex function depends on a convention",
-            rewrite="take real and imaginary parts as arguments and results of their own, or use vjp",
-        )

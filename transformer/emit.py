@@ -25,6 +25,7 @@ from .ir import (
     UNBOUND,
     Arg,
     Block,
+    Callee,
     Const,
     Dct,
     For,
@@ -488,6 +489,8 @@ class _Printer:
         return Text(f"*{self._arg(arg.value, ATOM)}")
 
     def _ref(self, ref: Ref) -> str:
+        if isinstance(ref.value, Callee):
+            self.module.instances[ref.value.instance.name, ref.value.which] = ref.value.instance
         if ref.imports == "support":
             self.module.helpers[ref.text] = ref.value
         elif ref.imports:
@@ -548,6 +551,8 @@ class _Printer:
     def _callee(self, s: Let) -> str:
         if self._calls_operand(s):
             return self._arg(s.args[0], ATOM)
+        if isinstance(s.op.function, Callee):
+            self.module.instances[s.op.function.instance.name, s.op.function.which] = s.op.function.instance
         if s.op.ref is not None:
             if s.op.ref.imports == "support":
                 self.module.helpers[s.op.text] = s.op.ref.value

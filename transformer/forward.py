@@ -20,12 +20,13 @@ import numpy as np
 
 from .errors import AdjoinError, Code
 from .gradient import FIRST, Argnums, Gradient, gradient_of
-from .structures import holds_floats, mapped, number_like
+from .nested import Differentiated, not_read_inside
+from .structures import copied, holds_floats, mapped, number_like
 
 __all__ = ["HessianVector", "Linearized", "Pushforward", "hvp", "jvp", "linearize", "zero_tangent"]
 
 
-class Pushforward:
+class Pushforward(Differentiated):
     """The tangent of a function, as `jvp(f)` returns it: called with a point and a direction.
 
     Attributes:
@@ -104,6 +105,7 @@ def jvp(
 ) -> tuple[Any, Any]: ...
 
 
+@not_read_inside
 def jvp(
     f: Callable[..., Any],
     /,
@@ -128,9 +130,9 @@ def jvp(
 
     >>> jvp(lambda x, y: x * np.sin(y), (2.0, 0.0), (1.0, 3.0))
     (np.float64(0.0), np.float64(6.0))
-    >>> print(jvp(lambda x: x * x).source_for(3.0), end="")
+    >>> print(jvp(lambda x: x * 3.0).source_for(2.0), end="")
     def f_jvp(x, x_dot):
-        return x * x, x_dot * x + x_dot * x
+        return x * 3.0, x_dot * 3.0
     """
     pushforward = _object(Pushforward, f)
     if primals is None and tangents is None and not kwargs:
@@ -169,6 +171,7 @@ def hvp(
 ) -> Any: ...
 
 
+@not_read_inside
 def hvp(
     f: Callable[..., Any],
     /,
@@ -200,7 +203,7 @@ def hvp(
     return product(primals, tangents, **kwargs)
 
 
-class Linearized:
+class Linearized(Differentiated):
     """A function's linear part at a point, as `linearize` returns it.
 
     Attributes:
@@ -208,6 +211,7 @@ class Linearized:
     """
 
     def __init__(self, pushforward: Pushforward, primals: tuple[Any, ...]) -> None:
+        self.primal = pushforward.primal
         self._pushforward = pushforward
         self._primals = primals
 
@@ -223,6 +227,7 @@ class Linearized:
         return f"<{self._pushforward!r} at a point>"
 
 
+@not_read_inside
 def linearize(f: Callable[..., Any], /, *primals: Any) -> tuple[Any, Linearized]:
     """The value of a function at a point, and the linear function of tangents there.
 
@@ -237,8 +242,6 @@ def linearize(f: Callable[..., Any], /, *primals: Any) -> tuple[Any, Linearized]
     >>> f_lin(np.array([1.0, 1.0])), f_lin(np.array([0.0, 10.0]))
     (array([2., 4.]), array([ 0., 40.]))
     """
-    from .structures import copied
-
     point = tuple(copied(list(primals)))
     pushforward: Pushforward = _object(Pushforward, f)
     tangents = tuple([zero_tangent(x) if holds_floats(x) else None for x in point])

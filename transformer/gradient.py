@@ -30,6 +30,7 @@ import numpy as np
 from .errors import AdjoinError, Code
 from .kinds import UNKNOWN, Kind, Static, is_function, signature_kind
 from .like import annotated, kinds_of
+from .nested import Differentiated
 from .signature import Binding, bind, key_of, names_asked, parameters_of, sharing
 from .source import Source, read
 from .structures import Apart, conform, holds_floats, mapped, members, number_like, same_form
@@ -78,7 +79,7 @@ class Saved:
         return f"<saved by {self.variant.entries[0].__name__}>"
 
 
-class Gradient:
+class Gradient(Differentiated):
     """The gradient of a function, as `grad` and `value_and_grad` return it.
 
     Attributes:
@@ -108,6 +109,7 @@ class Gradient:
             "like": like,
             "with_value": with_value,
         }
+        self.options = self._options
         self._has_aux = has_aux
         self._like = like
         self._with_value = with_value
@@ -420,6 +422,26 @@ class GradientOfGradient(Gradient):
         outer = self._of_code(inner, {})
         outer._like = inner.kinds
         return outer._without_arguments(mode or self._mode)
+
+    def forward(self, *args: Any, **kwargs: Any) -> tuple[Any, Saved]:
+        value, saved = super().forward(*args, **kwargs)
+        return self._as_called(value), saved
+
+    def adjoint(self, saved: Saved, seed: Any = 1.0) -> Any:
+        return super().adjoint(saved, seed[0] if self._alone() and isinstance(seed, tuple) else seed)
+
+    def tangent(self, tangents: tuple[Any, ...], /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        value, dot = super().tangent(tangents, *args, **kwargs)
+        return self._as_called(value), self._as_called(dot)
+
+    def _alone(self) -> bool:
+        """Whether generated code gives one gradient as it is where the inner gradient gives a tuple of one."""
+        inner = self.primal
+        return not inner._with_value and not inner._has_aux and not inner._single and len(inner._asked or ()) == 1
+
+    def _as_called(self, gradients: Any) -> Any:
+        """What generated code gives, in the form in which calling the inner gradient gives it."""
+        return (gradients,) if self._alone() else gradients
 
     def _of_code(self, inner: Variant, free: dict[str, Any]) -> Gradient:
         """The gradient of a generated function, with the values that it takes from outside."""

@@ -60,7 +60,7 @@ def _needs(helper: Any) -> dict[str, Any]:
         names = set(_names(function.__code__))
         scope = function.__globals__
         for name in sorted(names):
-            if name in scope and name not in ("Any", "Callable"):
+            if name in scope and name not in ("Any", "Callable") and not name.startswith("__"):
                 found[name] = scope[name]
     return found
 

@@ -607,7 +607,9 @@ def _run_block(block: Block, env: dict[Var, Any]) -> list[Any]:
 
 
 def _run(s: Statement, env: dict[Var, Any]) -> None:
-    if isinstance(s, Let):
+    if isinstance(s, Let) and s.op.form == "declare":
+        env.update(dict.fromkeys(variables(s.args[0])))
+    elif isinstance(s, Let):
         result = apply(s.op, _spread(s.args, env), {k: _value(a, env) for k, a in s.kwargs})
         env.update(zip(s.outs, result if len(s.outs) > 1 else (result,), strict=False))
     elif isinstance(s, If):

@@ -18,12 +18,13 @@ import numpy as np
 
 from .errors import AdjoinError, Code
 from .gradient import Argnums, Gradient, Saved, gradient_of
+from .nested import Differentiated, not_read_inside
 from .structures import leaves, mapped, number_like, with_leaves
 
 __all__ = ["ElementwiseGradient", "Jacobian", "elementwise_grad", "hessian", "jacfwd", "jacobian", "jacrev"]
 
 
-class Jacobian:
+class Jacobian(Differentiated):
     """The Jacobian of a function, as `jacobian`, `jacfwd`, `jacrev` and `hessian` return it.
 
     Attributes:
@@ -57,6 +58,7 @@ class Jacobian:
         return f"<Jacobian of {self.__name__}>"
 
 
+@not_read_inside
 def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Jacobian:
     """The Jacobian of a function, by rows or by columns, whichever are fewer.
 
@@ -78,6 +80,7 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Jacobian:
     return Jacobian(f, argnums, "either")
 
 
+@not_read_inside
 def jacfwd(f: Callable[..., Any], argnums: Argnums = 0) -> Jacobian:
     """The Jacobian by columns: one tangent for each element of the arguments. As `jacobian` else.
 
@@ -87,6 +90,7 @@ def jacfwd(f: Callable[..., Any], argnums: Argnums = 0) -> Jacobian:
     return Jacobian(f, argnums, "columns")
 
 
+@not_read_inside
 def jacrev(f: Callable[..., Any], argnums: Argnums = 0) -> Jacobian:
     """The Jacobian by rows: one adjoint for each element of the result. As `jacobian` else.
 
@@ -96,6 +100,7 @@ def jacrev(f: Callable[..., Any], argnums: Argnums = 0) -> Jacobian:
     return Jacobian(f, argnums, "rows")
 
 
+@not_read_inside
 def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Jacobian:
     """The second derivatives of a function: the Jacobian of its gradient, by columns.
 
@@ -183,7 +188,7 @@ def _stacked(columns: list[Any], result: Any, x: Any) -> Any:
     """The columns of one block as an array of the shape ``result.shape + x.shape``."""
     shape = np.shape(x) + np.shape(result)
     block = np.reshape(np.array(columns, np.asarray(x).dtype), shape)
-    return np.ascontiguousarray(np.moveaxis(block, range(np.ndim(x)), range(-np.ndim(x), 0)))
+    return np.array(np.moveaxis(block, range(np.ndim(x)), range(-np.ndim(x), 0)), order="C")
 
 
 def _size(value: Any) -> int:
@@ -212,7 +217,7 @@ def _refuse_complex(active: Any, value: Any) -> None:
 # -- element by element ------------------------------------------------------------------------------
 
 
-class ElementwiseGradient:
+class ElementwiseGradient(Differentiated):
     """The derivative of an elementwise function, as `elementwise_grad` returns it.
 
     Attributes:
@@ -243,6 +248,7 @@ def _ones(leaf: Any) -> Any:
     return np.ones_like(leaf) if isinstance(leaf, np.ndarray) else type(leaf)(1)
 
 
+@not_read_inside
 def elementwise_grad(f: Callable[..., Any], argnums: Argnums = 0) -> ElementwiseGradient:
     """The derivative of a function that works element by element: of the sum of its results.
 

@@ -30,6 +30,7 @@ from .ir import (
     VALUE,
     Arg,
     Block,
+    Callee,
     Const,
     For,
     Let,
@@ -445,6 +446,6 @@ def _shape_only(s: Let, i: int) -> bool:
     if s.op.form == "method":
         return s.op.text in ("add", "rest", "total") and i == 1
     name = s.op.text.rpartition(".")[2]
-    return s.op.form == "call" and i in _SHAPE_ONLY.get(name, ())
+    return s.op.form == "call" and not isinstance(s.op.function, Callee) and i in _SHAPE_ONLY.get(name, ())
 
 

@@ -18,13 +18,16 @@ from .adjoint import Adjoint, Reverse
 from .analyses.activity import refuse_opaque
 from .analyses.aliases import Aliases
 from .analyses.certain import certainly_bound
+from .checkpoint import Rerun, extract, without_marks
 from .emit import Module, emit
 from .errors import AdjoinError, Code, Where
 from .helpers import render_helpers
 from .infer import arg_kind
 from .ir import Arg, Block, Const, Dct, Function, Let, Lst, Op, Site, Statement, Tup, Var, in_order
 from .kinds import Array, Kind, Number, is_real
+from .lowering import derivatives
 from .lowering.lower import Lowered, lower
+from .lowering.reader import Reader
 from .lowering.values import DictValue, ListValue, ObjectValue
 from .needed import Sweeps, keep
 from .optimise import optimise
@@ -76,21 +79,52 @@ def generate(function: Any, request: Request) -> Generated:
         AdjoinError: for whatever is not understood, with its place.
     """
     lowered = lower(function, dict(request.kinds), dict(request.spread))
+    return _module(lowered, _differentiated(lowered, request), request)
+
+
+def _differentiated(lowered: Lowered, request: Request) -> list[Function]:
     value, aux = _split_aux(lowered, request)
     tidied = eliminate_dead(lowered.function)
     private = privatise(tidied, request.together)
     lowered.writes = private is not tidied
     leaves = {name: _leaves(lowered.parameters[name]) for name in request.wrt}
     if request.mode == "tangent":
-        return _module(lowered, [_tangent(lowered, private, leaves, request)], request)
-    adjoint = Adjoint(private, [v for each in leaves.values() for v in each], lowered.reader)
+        return [_tangent(lowered, without_marks(private), leaves, request)]
+    independent = [v for each in leaves.values() for v in each]
+    private = extract(private, independent, lowered.reader.instances, private.name)
+    adjoint = Adjoint(private, independent, lowered.reader)
     refuse_opaque(private, adjoint.activity, lowered.reader.reasons)
     value = private.body.yields[0]
     if aux is not None:
         assert isinstance(value, Tup)
         value = value.items[0]
-    functions = _functions(lowered, private, adjoint, value, request)
-    return _module(lowered, functions, request)
+    return _functions(lowered, private, adjoint, value, request)
+
+
+def differentiate_nested(
+    inner: Function, active: dict[str, Any], options: dict[str, Any], reader: Reader
+) -> tuple[str, str]:
+    """Differentiate a function that was read inside another one; what it takes from there comes as arguments.
+
+    Args:
+        active: the structures of the arguments to differentiate by.
+        options: those of `Gradient`.
+
+    Returns:
+        The text of a module, and the name of the function in it, which takes the parameters of `inner` and
+        then what it is given from outside, in order.
+    """
+    inner = without_marks(inner)  # what is generated is read again, and checkpointed as a part of that, if at all
+    lowered = Lowered(inner, inner.body.yields[0], active, [], {}, reader.sources, reader)
+    mode = "value_and_joint" if options.get("with_value") else "joint"
+    request = Request((), tuple(active), mode, has_aux=bool(options.get("has_aux")))
+    (made,) = _differentiated(lowered, request)
+    made = replace(made, params=(*made.params, *made.free), free=())
+    generated = _module(lowered, [made], request)
+    return generated.text, generated.entries[0]
+
+
+derivatives.DIFFERENTIATE.append(differentiate_nested)
 
 
 def _split_aux(lowered: Lowered, request: Request) -> tuple[Arg, Arg | None]:
@@ -289,17 +323,22 @@ def _instances(lowered: Lowered, module: Module) -> list[str]:
     while missing := [key for key in module.instances if key not in done]:
         name, which = missing[0]
         instance = module.instances[missing[0]]
-        function = instance.function
+        function = without_marks(instance.function)
         if which == "plain":
             done[missing[0]] = emit(optimise(function), module, comments=False)
             continue
-        adjoint = Adjoint(function, [p for p in instance.params if p.kind.differentiable], lowered.reader)
+        independent = [p for p in instance.params if p.kind.differentiable]
+        if isinstance(instance, Rerun):
+            assert instance.again is not None
+            function, independent = instance.again, list(instance.wanted)
+        adjoint = Adjoint(function, independent, lowered.reader)
         refuse_opaque(function, adjoint.activity, lowered.reader.reasons)
         wanted = adjoint.independent
 
-        def gradients(reverse: Reverse, wanted: list[Var] = wanted) -> Arg:
-            parts = tuple(reverse.gradients[v] for v in wanted)
-            return parts[0] if len(parts) == 1 else Tup(parts)
+        single = len(wanted) == 1 and not isinstance(instance, Rerun)
+
+        def gradients(reverse: Reverse, wanted: list[Var] = wanted, single: bool = single) -> Arg:
+            return reverse.gradients[wanted[0]] if single else Tup(tuple(reverse.gradients[v] for v in wanted))
 
         forward, backward = split(function, adjoint, function.body.yields[0], gradients, name)
         done[name, "forward"] = emit(forward, module)

@@ -24,6 +24,7 @@ from pathlib import PurePath
 from typing import Any
 
 from .kinds import is_function
+from .nested import Differentiated
 from .signature import key_of, spelled
 from .source import Source
 
@@ -181,6 +182,8 @@ def _title(value: Any) -> str:
     if isinstance(value, types.FunctionType):
         return f"def {value.__module__}.{value.__qualname__} {_digest(value.__code__)}"
     name = getattr(value, "__qualname__", None) or type(value).__qualname__
+    if isinstance(value, Differentiated):
+        name = f"{name} {value.options}"
     return f"{type(value).__name__} {getattr(value, '__module__', None)}.{name}"
 
 

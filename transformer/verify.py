@@ -72,7 +72,7 @@ _OPERANDS = {
     "index": (2,), "attribute": (1,), "shape": (1,), "value": (1,), "store": (3,), "augment": (3,), "set": (2,), "delete": (2,),
     "assert": (2,), "raise": (1, 2), "inplace": (2,), "push": (2,), "pop": (1,), "declare": (1,), "operator": (1, 2), "enter": (0,),
 }  # fmt: skip
-_OTHER_FORMS = frozenset({"call", "method", "apply", "fstring", "user", "user_adjoint", "log", "touch"})
+_OTHER_FORMS = frozenset({"call", "method", "apply", "fstring", "user", "user_adjoint", "log", "touch", "together"})
 #: Forms of which one operand may be an index with slices in it (a call: `np.add.at`).
 _INDEXED = frozenset({"index", "store", "augment", "delete", "call", "method"})
 _WRITES = frozenset({"store", "augment", "set", "delete", "push", "pop"})

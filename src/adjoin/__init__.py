@@ -21,6 +21,9 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from .runtime import rule as rule
     from .runtime.autograd import backward as backward
+    from .runtime.checkpoints import checkpoint as checkpoint
+    from .runtime.checkpoints import checkpoint_report as checkpoint_report
+    from .runtime.checkpoints import checkpointed as checkpointed
     from .runtime.modes import no_grad as no_grad
     from .runtime.rule import elementwise as elementwise
     from .runtime.rule import linear as linear
@@ -30,11 +33,18 @@ if TYPE_CHECKING:
     from .runtime.tensors import Tensor as Tensor
     from .runtime.tensors import tensor as tensor
     from .transformer.api import grad as grad
-    from .transformer.api import jacobian as jacobian
     from .transformer.api import value_and_grad as value_and_grad
     from .transformer.api import vjp as vjp
     from .transformer.check import check as check
     from .transformer.errors import AdjoinError as AdjoinError
+    from .transformer.forward import hvp as hvp
+    from .transformer.forward import jvp as jvp
+    from .transformer.forward import linearize as linearize
+    from .transformer.jacobians import elementwise_grad as elementwise_grad
+    from .transformer.jacobians import hessian as hessian
+    from .transformer.jacobians import jacfwd as jacfwd
+    from .transformer.jacobians import jacobian as jacobian
+    from .transformer.jacobians import jacrev as jacrev
 
 #: Where each public name lives. `rule` is the module of the rule decorators: `rule.vjp` is the general one,
 #: and `vjp` below is the function that pulls a seed back.
@@ -43,10 +53,20 @@ _HOME = {
     "Tensor": "runtime.tensors",
     "backward": "runtime.autograd",
     "check": "transformer.check",
+    "checkpoint": "runtime.checkpoints",
+    "checkpoint_report": "runtime.checkpoints",
+    "checkpointed": "runtime.checkpoints",
     "elementwise": "runtime.rule",
+    "elementwise_grad": "transformer.jacobians",
     "grad": "transformer.api",
-    "jacobian": "transformer.api",
+    "hessian": "transformer.jacobians",
+    "hvp": "transformer.forward",
+    "jacfwd": "transformer.jacobians",
+    "jacobian": "transformer.jacobians",
+    "jacrev": "transformer.jacobians",
+    "jvp": "transformer.forward",
     "linear": "runtime.rule",
+    "linearize": "transformer.forward",
     "multilinear": "runtime.rule",
     "no_grad": "runtime.modes",
     "nondifferentiable": "runtime.rule",

@@ -11,17 +11,18 @@ independent variable (varied) and the result depends on `v` (useful), both throu
 from __future__ import annotations
 
 from ...runtime.rule import Rule, lookup
+from ...runtime.support_checkpoint import refuse_overlap
 from ..errors import AdjoinError, Code, Where
 from ..infer import arg_kind
 from ..ir import Arg, Block, For, Function, If, Let, Statement, Try, Var, While, blocks, variables
 from ..kinds import Opaque, Unknown
-from .aliases import WRITES_FIRST, Aliases, immutable
+from .aliases import WRITES_FIRST, Aliases, immutable, is_rerun
 
 #: Forms that move values about without computing: what goes in comes out.
 _MOVES = frozenset({"value", "index", "store", "augment", "inplace", "push", "pop"})
 #: Callables that look at values and let nothing of them out again.
 _LOOKS = frozenset(
-    {print, len, isinstance, type, id, str, repr, format, bool, hash, range, hasattr, callable, int}
+    {print, len, isinstance, type, id, str, repr, format, bool, hash, range, hasattr, callable, int, refuse_overlap}
 )
 
 
@@ -201,6 +202,8 @@ def refuse_opaque(function: Function, activity: Activity, reasons: dict[int, Adj
 def _check(s: Let, activity: Activity, reasons: dict[int, AdjoinError]) -> None:
     function = s.op.function
     if s.op.form in (*_MOVES, "together", "touch", "log", "shape", "fstring", "assert", "raise", "delete", "set", "user"):
+        return
+    if is_rerun(s):
         return
     if s.op.form == "attribute" and function is None:
         return

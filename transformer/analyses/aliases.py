@@ -14,15 +14,18 @@ from typing import Any
 import numpy as np
 
 from ...runtime.rule import lookup
+from ...runtime.support_checkpoint import refuse_overlap, run_checkpointed
 from ..infer import arg_kind
 from ..ir import (
     Arg,
     Block,
+    Callee,
     Const,
     For,
     Function,
     If,
     Let,
+    Ref,
     Slc,
     Statement,
     Try,
@@ -139,6 +142,8 @@ class Aliases:
             return
         if form in ("assert", "raise", "fstring", "shape", "push", "touch", "log"):
             return
+        if is_rerun(s) or function is refuse_overlap:  # what is written to is copied
+            return
         if form == "together":  # copies that share memory with each other, and with nothing else
             self._union(*s.outs)
             return
@@ -186,6 +191,14 @@ class Aliases:
                 self._grown.add(v)
             else:
                 self._written.add(v)
+
+
+def is_rerun(s: Let) -> bool:
+    """A call of what the reverse sweep runs again (`checkpoint`): a function of the module, or a loop over one."""
+    callee = s.op.function
+    if callee is run_checkpointed and isinstance(s.args[0], Ref):
+        callee = s.args[0].value
+    return isinstance(callee, Callee) and callee.which == "plain"
 
 
 def may_be_view(index: Arg) -> bool:

@@ -19,6 +19,7 @@ from typing import Any
 import libcst as cst
 import numpy as np
 
+from ...runtime.checkpoints import MARK, checkpoint
 from ...runtime.rule import lookup
 from ...runtime.rules.methods import IN_PLACE, METHODS
 from ...runtime.support import unbroadcast
@@ -27,8 +28,9 @@ from ..infer import arg_kind, infer, probe_helper
 from ..ir import Arg, Const, Dct, Lst, Op, Ref, Slc, Star, Tup, Var, constants
 from ..kinds import UNKNOWN, Array, Container, Kind, Number, Opaque, Unknown
 from ..kinds import Sequence as SequenceKind
+from ..nested import MAKERS, NOT_READ, Differentiated
 from ..source import read
-from . import stores
+from . import derivatives, stores
 from .expressions import (
     NotStatic,
     attribute,
@@ -47,10 +49,12 @@ from .values import (
     Bound,
     Choice,
     Closure,
+    Derivative,
     DictValue,
     Generator,
     Iteration,
     ListValue,
+    Marked,
     Method,
     ObjectValue,
     Partial,
@@ -109,6 +113,10 @@ def call(
             lambda: call(reader, frame, callee.then, args, kwargs, node),
             lambda: call(reader, frame, callee.orelse, args, kwargs, node),
         )
+    if isinstance(callee, Derivative):
+        return derivatives.call_derivative(reader, frame, callee, args, kwargs, node)
+    if isinstance(callee, Marked):
+        return _run_again(reader, frame, callee.function, args, kwargs, node)
     if isinstance(callee, Partial):
         return call(reader, frame, callee.function, [*callee.args, *args], {**callee.kwargs, **kwargs}, node)
     if isinstance(callee, Bound):
@@ -157,6 +165,17 @@ def _call_ref(
     if original is not None:
         callee = Ref(original, original.__name__, "support")
     function = callee.value
+    if isinstance(function, Differentiated):
+        known = derivatives.known_object(reader, frame, callee, node)
+        return derivatives.call_derivative(reader, frame, known, args, kwargs, node)
+    if _hashable(function) and function in MAKERS:
+        return derivatives.made_by(reader, frame, callee, args, kwargs, node)
+    if _hashable(function) and function in NOT_READ:
+        reader.refuse(frame, node, Code.OPAQUE_CALL, f"`{callee.text}` inside a function that is differentiated", "use grad there")
+    if _hashable(function) and getattr(function, MARK, None) is function:
+        path = (*callee.path, ("attr", "__wrapped__")) if callee.path is not None else None
+        wrapped = Ref(function.__wrapped__, callee.text, callee.imports, path)
+        return _run_again(reader, frame, wrapped, args, kwargs, node)
     try:
         special = BUILTINS.get(function)
     except TypeError:
@@ -196,6 +215,23 @@ def _call_ref(
     if _has_readable_source(function):
         return _read_function(reader, frame, callee, args, kwargs, node)
     return _opaque(reader, callee, args, kwargs)
+
+
+def _run_again(
+    reader: Reader,
+    frame: Frame,
+    function: Any,
+    args: list[Any],
+    kwargs: dict[str, Any],
+    node: cst.CSTNode | None,
+) -> Any:
+    """A call of a checkpointed function: it is read in place, between marks."""
+    token = object()
+    name = function.name if isinstance(function, Closure) else getattr(getattr(function, "value", None), "__name__", "inner")
+    reader.do(Op("checkpoint", f"begin {name}", token), effect="")
+    result = call(reader, frame, function, args, kwargs, node)
+    reader.do(Op("checkpoint", f"end {name}", token), effect="")
+    return result
 
 
 def operation(
@@ -552,7 +588,7 @@ def _specialise(
     finally:
         reader.splicing, reader.static_only = outer
     function = callee.value
-    if not reader.splicing and lookup(function) is None:  # generated code that is differentiated in its turn
+    if (not reader.splicing or reader.rereading) and lookup(function) is None:  # generated code that is differentiated in its turn
         made = _read_helper_body(reader, frame, function, args, kwargs, node)
         if made is not NotImplemented:
             return made
@@ -571,7 +607,7 @@ def _read_helper_body(
     node: cst.CSTNode | None,
 ) -> Any:
     """A helper like a function of the user's: its branches become the program's."""
-    mark, born = len(reader.journal), len(reader.statements)
+    mark, born, outer = len(reader.journal), len(reader.statements), reader.splicing
     reader.splicing = True
     try:
         return read_call(reader, frame, read_helper(function), (), args, kwargs, node)
@@ -580,7 +616,7 @@ def _read_helper_body(
         del reader.statements[born:]
         return NotImplemented
     finally:
-        reader.splicing = False
+        reader.splicing = outer
 
 
 def _folded(function: Any, args: list[Any], kwargs: dict[str, Any]) -> Const | None:
@@ -675,6 +711,8 @@ _REAL_DRAWS = frozenset({"random", "normal", "uniform", "standard_normal", "expo
 
 def drawn(name: str, args: tuple[Arg, ...], kwargs: dict[str, Any]) -> Kind:
     """The kind of a random draw: a Python float, or an array if a size is given."""
+    if name in ("integers", "randint", "poisson", "binomial") and kwargs.get("size") is None and len(args) <= 2:
+        return Number("i8") if all(isinstance(arg_kind(a), Number) for a in args) else UNKNOWN
     if name not in _REAL_DRAWS:
         return Array("i8", None) if name == "permutation" else UNKNOWN
     size = kwargs.get("size")
@@ -983,6 +1021,11 @@ def _extremum_of(function: Any) -> Callable[..., Any]:
 
 BUILTINS[max] = _extremum_of(max)
 BUILTINS[min] = _extremum_of(min)
+
+
+@builtin(checkpoint)
+def _checkpoint(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    return Marked(args[0], (), {}) if len(args) == 1 and not kwargs else NotImplemented
 
 
 @builtin(exec, eval, compile, globals, locals, vars, setattr, delattr, input, memoryview)

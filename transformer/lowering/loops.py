@@ -17,6 +17,7 @@ from typing import Any
 import libcst as cst
 import numpy as np
 
+from ...runtime.checkpoints import checkpointed
 from ..errors import Code
 from ..infer import arg_kind
 from ..ir import UNBOUND, Arg, Block, Const, For, Op, Ref, Tup, Var, While
@@ -102,6 +103,20 @@ def _range(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any]
         return scaled if start == Const(0) else reader.binary("+", start, scaled)
 
     return Iteration(count, item, plain, constant)
+
+
+@builtin(checkpointed)
+def _checkpointed(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    """The marked head of a loop: the elements one by one, so that trips can be run again."""
+    if len(args) != 1 or kwargs.keys() != {"snapshots"}:
+        return NotImplemented
+    snapshots = reader.arg(kwargs["snapshots"])
+    if isinstance(snapshots, Const) and not (isinstance(snapshots.value, int) and snapshots.value >= 1):
+        reader.refuse(frame, node, Code.UNSUPPORTED_SYNTAX, f"a checkpointed loop keeps at least one snapshot, not {snapshots!r}", "")
+    steps = iteration(reader, frame, args[0], node)
+    if isinstance(steps, Steps):
+        steps = _positions(reader, reader.run(reader.new(ListValue(steps.items))))
+    return replace(steps, snapshots=snapshots)
 
 
 @builtin(enumerate)
@@ -454,7 +469,8 @@ def for_loop(reader: Reader, frame: Frame, node: cst.For) -> None:
     orelse = flatten(node.orelse.body) if node.orelse else []
     names = frozenset(assigned_names([node]))
     outside = frozenset(names_read(frame.body, node)) if frame.body is not None else names
-    if isinstance(steps, Iteration) and steps.constant is not None and len(steps.constant) <= LONGEST:
+    counted = isinstance(steps, Iteration) and steps.snapshots is None  # and may be read trip by trip
+    if isinstance(steps, Iteration) and counted and steps.constant is not None and len(steps.constant) <= LONGEST:
         mark, born, env = len(reader.journal), len(reader.statements), dict(frame.env)
         outer, frame.can_unroll = frame.can_unroll, True
         try:
@@ -550,7 +566,7 @@ def _for(
         return steps.item(index)
 
     loop = Loop(reader, frame, names, outside, node)
-    loop.iterable = iterable
+    loop.iterable, loop.snapshots = iterable, steps.snapshots
     loop.index_kind = INT if integers else _element_kind(reader, iterable)
     loop.run(lambda: body(at(loop.index)))
 
@@ -604,6 +620,7 @@ class Loop:
         self.containers: list[Mutable] = []
         self.grown: list[Mutable] = []  # containers that must become objects before the loop
         self.iterable: Arg | None = None
+        self.snapshots: Arg | None = None
         self.index_kind: Kind = INT
         self.index = Var("")
         self.params: list[Var] = []
@@ -740,6 +757,7 @@ class Loop:
                     stop is not None,
                     trips,
                     site,
+                    self.snapshots,
                 )
             )
         else:

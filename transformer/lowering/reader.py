@@ -131,6 +131,7 @@ class Reader(Builder):
         self.widened = False  # the elements of a running list turned out to be of a wider kind
         self.reasons: dict[int, AdjoinError] = {}  # why a call was left as it is, by the id of its statement
         self.splicing = False  # reading a rule's or helper's body, not the user's
+        self.rereading = False  # reading code that was generated
         self.static_only = False  # give up at the first branch that is not decided
 
     # -- errors ------------------------------------------------------------------------------------

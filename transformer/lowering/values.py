@@ -125,6 +125,18 @@ class Partial:
 
 
 @dataclass(eq=False)
+class Marked(Partial):
+    """`checkpoint(f)`: `function`, to be run again in the reverse sweep."""
+
+
+@dataclass(eq=False)
+class Derivative(Partial):
+    """`grad(f)`: the derivative of `function`; `options` are those of `Gradient`."""
+
+    options: dict[str, Any]
+
+
+@dataclass(eq=False)
 class Choice:
     """One of two values that cannot be joined (two functions, say), by a condition."""
 
@@ -141,6 +153,7 @@ class Iteration:
     item: Callable[[Arg], Any]
     plain: Arg | None = None  # the iterable itself, where it can be looped over as it is
     constant: range | None = None  # its elements, where they are known integers
+    snapshots: Arg | None = None  # the loop is checkpointed: how many states its gradient may keep
 
 
 @dataclass(eq=False)
@@ -184,6 +197,7 @@ __all__ = [
     "Bound",
     "Choice",
     "Closure",
+    "Derivative",
     "DictValue",
     "Flat",
     "Generator",
