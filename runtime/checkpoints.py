@@ -1,7 +1,7 @@
 """Checkpoints: parts of a function whose insides the reverse sweep computes again instead of keeping them.
 
-In: a loop or a function in code that is to be differentiated. Out: the same when it runs; a gradient that is the
-same as well, in less memory, for more arithmetic.
+In: a loop or a function in code that is to be differentiated. Out: the same when it runs; a gradient that is
+the same as well, in less memory, for more arithmetic.
 
     for t in adjoin.checkpointed(range(n), snapshots=20):      block = adjoin.checkpoint(block)
         u = u + dt * step(u, k)
@@ -19,26 +19,27 @@ from typing import TypeVar
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., object])
 
-#: The attribute by which the transformer knows a function that `checkpoint` has returned: it holds the function
-#: itself, because decorators hand attributes on to what they return.
+#: The attribute by which the transformer knows a function that `checkpoint` has returned: it holds the
+#: function itself, because decorators hand attributes on to what they return.
 MARK = "__adjoin_checkpoint__"
 
 
 def checkpointed(items: Iterable[T], *, snapshots: int) -> Iterable[T]:
     """`items`, for a loop of which the gradient keeps no more than `snapshots` states at a time.
 
-    For use in the head of a `for` statement; when the function is called as it is, this is `items`. A gradient
-    keeps copies of what the loop changes before some of its trips, and runs the trips between them again: which,
-    is decided by the binomial schedule, with which as few trips as can be are run again. The gradient is that of
-    the plain loop.
+    For use in the head of a `for` statement; when the function is called as it is, this is `items`.
+    A gradient keeps copies of what the loop changes, as it is before some of the trips, and runs the trips
+    between these again. Which are kept is for the binomial schedule to say (Griewank & Walther 2000): with
+    no other are fewer trips run again. The gradient is that of the plain loop.
 
-    The body must do the same when it is run again: it draws no random numbers and prints nothing. A loop that is
-    left by `break` or `return`, or that changes a list, is refused.
+    The body must do the same when it is run again: it draws no random numbers and prints nothing. A loop
+    that is left by `break` or `return`, or that changes a list, is refused.
 
     Args:
         items: a range, array, list, `zip`, `enumerate`, ...
-        snapshots: at least 1. With s snapshots, n trips can be reversed by running each one r times again if
-            n is at most (s + r)! / (s! r!): 20 snapshots and two re-runs reach 231 trips, three re-runs 1771.
+        snapshots: at least 1; how many states are kept at a time, besides that before the last trip. With s
+            snapshots, (s + r)! / (s! r!) trips can be reversed with each run forward at most r times before
+            the one that is differentiated: 231 trips with 20 snapshots and r = 2, 1771 with r = 3.
 
     Raises:
         ValueError: for `snapshots` less than 1.
@@ -125,15 +126,17 @@ class _Listener(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         if isinstance(record.args, tuple) and len(record.args) == 4:
             name, steps, snapshots, recomputed = record.args
-            self.report.reruns.append(Rerun(str(name), *(int(str(n)) for n in (steps, snapshots, recomputed))))
+            self.report.reruns.append(
+                Rerun(str(name), *(int(str(n)) for n in (steps, snapshots, recomputed)))
+            )
 
 
 @contextmanager
 def checkpoint_report() -> Iterator[CheckpointReport]:
     """Collect what checkpointed loops and functions run again in the gradients computed inside.
 
-    Generated code tells it to the logger ``adjoin.checkpoint`` at level DEBUG; there it can also be had without
-    this function, and from code that was built to run without adjoin.
+    Generated code tells it to the logger ``adjoin.checkpoint`` at level DEBUG; there it can also be had
+    without this function, and from code that was built to run without adjoin.
 
     >>> from adjoin import checkpoint, checkpoint_report, grad
     >>> square = checkpoint(lambda x: x * x)

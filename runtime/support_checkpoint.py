@@ -15,8 +15,8 @@ snapshots of the state on the way; then the adjoints.
     >>> reverse_checkpointed(step, step_forward, step_adjoint, checkpoints, (), (1.0,)) == (8 * 1.5**7,)
     True
 
-The snapshots are taken where the binomial schedule has them (Griewank & Walther, Algorithm 799: revolve, 2000):
-no other schedule with as many snapshots runs fewer steps.
+The snapshots are taken where the binomial schedule has them (Griewank & Walther, Algorithm 799: revolve,
+2000): no other schedule with as many snapshots runs fewer steps.
 """
 
 from __future__ import annotations
@@ -44,30 +44,32 @@ def run_checkpointed(step: Any, items: Any, snapshots: Any, state: Any, fixed: A
         raise ValueError(f"a checkpointed loop needs at least one snapshot, not {snapshots}")
     items = items if isinstance(items, range) else list(items)
     state = own_state(state, written)
-    kept, next_snapshot, last = [], 0, ()
+    kept: list[Any] = []
+    next_snapshot = 0
     for at, item in enumerate(items):
-        if at == next_snapshot and len(kept) < snapshots:
+        if (at == next_snapshot and len(kept) < snapshots) or at == len(items) - 1:
             kept.append((at, own_state(state, written)))
             next_snapshot = at + binomial_split(len(items) - at, snapshots - len(kept) + 1)
-        if at == len(items) - 1:
-            last = own_state(state, written)
         state = step(item, *state, *fixed)
-    return *own_state(state, written), (items, snapshots, written, kept, last)
+    return *own_state(state, written), (items, snapshots, written, kept)
 
 
-def reverse_checkpointed(step: Any, step_forward: Any, step_adjoint: Any, checkpoints: Any, fixed: Any, bars: Any) -> Any:
+def reverse_checkpointed(
+    step: Any, step_forward: Any, step_adjoint: Any, checkpoints: Any, fixed: Any, bars: Any
+) -> Any:
     """The adjoints before the loop from those after it, last step first.
 
     Args:
         step_forward: like `step`; returns its value and what `step_adjoint` needs.
         step_adjoint: from the adjoints after a step those before it.
-        checkpoints: from `run_checkpointed`; may be used more than once.
+        checkpoints: from `run_checkpointed`. All but the first state are used up; if they are used again, the
+            steps are run from there.
         bars: adjoints of the state after the loop, and of what is fixed so far.
     """
-    items, snapshots, written, kept, last = checkpoints
-    kept, recomputed = list(kept), 0
+    items, snapshots, written, kept = checkpoints
+    recomputed = 0
     for at in reversed(range(len(items))):
-        start, state = kept[-1] if at < len(items) - 1 else (at, last)
+        start, state = kept[-1]
         while start < at:
             free = snapshots - len(kept)
             until = start + binomial_split(at + 1 - start, free + 1)
@@ -78,7 +80,7 @@ def reverse_checkpointed(step: Any, step_forward: Any, step_adjoint: Any, checkp
             start = until
             if free > 0:
                 kept.append((start, state))
-        if kept[-1][0] == at:
+        if kept[-1][0] == at > 0:
             kept.pop()
         saved = step_forward(items[at], *state, *fixed)[1]
         bars = step_adjoint(saved, bars)
@@ -94,12 +96,15 @@ def binomial_split(steps: Any, snapshots: Any) -> Any:
     repeats = 1
     while math.comb(snapshots + repeats, snapshots) < steps:
         repeats += 1
-    return min(math.comb(snapshots + repeats - 1, snapshots), steps - math.comb(snapshots + repeats - 2, snapshots - 1))
+    return min(
+        math.comb(snapshots + repeats - 1, snapshots),
+        steps - math.comb(snapshots + repeats - 2, snapshots - 1),
+    )
 
 
 def own_state(state: Any, written: Any) -> Any:
     """The state with copies of the arrays that are written to."""
-    return tuple(np.copy(x) if i in written and isinstance(x, np.ndarray) else x for i, x in enumerate(state))
+    return tuple(x.copy() if i in written else x for i, x in enumerate(state))
 
 
 def run_again(forward: Any, *args: Any) -> Any:
@@ -110,12 +115,17 @@ def run_again(forward: Any, *args: Any) -> Any:
 
 def log_recomputed(step: Any, steps: Any, snapshots: Any, recomputed: Any) -> None:
     """Tell who listens (`adjoin.checkpoint_report`) how many steps were run again."""
-    logging.getLogger("adjoin.checkpoint").debug("%s: %d steps, %d snapshots, %d run again", step.__name__, steps, snapshots, recomputed)
+    logging.getLogger("adjoin.checkpoint").debug(
+        "%s: %d steps, %d snapshots, %d run again", step.__name__, steps, snapshots, recomputed
+    )
 
 
 def refuse_overlap(written: Any, others: Any) -> None:
-    """Raise if an array that a checkpointed loop or function writes to shares memory with another that it uses."""
-    arrays = [x for x in (*written, *others) if isinstance(x, np.ndarray)]
-    for i, x in enumerate(arrays[: len(written)]):
+    """Raise if an array that is written to shares memory with another that is used beside it."""
+    arrays = [*written, *(x for x in others if hasattr(x, "strides"))]
+    for i, x in enumerate(written):
         if any(np.shares_memory(x, y) for y in arrays[i + 1 :]):
-            raise ValueError("two arrays in a checkpointed loop or function share memory, and one is written to: copy one of them before")
+            raise ValueError(
+                "two arrays used in a checkpointed loop or function share memory, and one is written to: "
+                "copy one of them before"
+            )

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from .support import real_if_real
+from .support_memory import Shadows
 
 
 def tangent_like(dot: Any, out: Any) -> Any:
@@ -41,3 +42,22 @@ def own_tangent(dot: Any, out: Any) -> Any:
     made = np.zeros_like(out)
     made[...] = dot
     return made
+
+
+def tangents_together(arrays: Any, dots: Any) -> tuple[Any, ...]:
+    """Tangents of arrays that share memory, which share memory in the same way.
+
+    Args:
+        arrays: the arrays.
+        dots: a tangent for each, or None; where arrays overlap, their tangents are added.
+
+    >>> x = np.zeros(3)
+    >>> x_dot, y_dot = tangents_together((x, x[::-1]), (np.array([1.0, 2.0, 3.0]), None))
+    >>> y_dot
+    array([3., 2., 1.])
+    """
+    shadows = Shadows()
+    for array, dot in zip(arrays, dots, strict=True):
+        if dot is not None:
+            shadows.add(array, dot)
+    return tuple(shadows(array) for array in arrays)

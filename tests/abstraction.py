@@ -1,7 +1,7 @@
-"""Kinds that are true of a value, and whether a kind is true of a value: what the tests of `infer` compare with.
+"""Kinds that are true of a value, and whether a kind is true of it: what the tests of `infer` compare with.
 
-In: real arguments of a call. Out: operands whose kinds know all, some or none of it (`Abstraction`), and a check of
-what is claimed of the result (`Abstraction.check`).
+In: real arguments of a call. Out: operands whose kinds know all, some or none of it (`Abstraction`), and a
+check of what is claimed of the result (`Abstraction.check`).
 
     given = Abstraction(choose)
     x = given.operand(np.ones((3, 1)))            # Var of kind f8[3, 1], f8[#3, ?], f8[...], ...
@@ -136,7 +136,7 @@ class Abstraction:
             assert isinstance(claimed, Unknown | Static | Undefined), claimed
 
     def _wider(self, claimed: str | None, actual: str) -> bool:
-        """Python's numbers may be claimed to be of a wider class (`2 ** n`) or doubles, never of a narrower one."""
+        """Python's numbers may be claimed to be of a wider class (`2 ** n`) or doubles, not narrower."""
         as_weak = {"f8": "float", "c16": "complex"}.get(claimed or "", claimed)
         return as_weak in WEAK and actual in WEAK and WEAK.index(as_weak) >= WEAK.index(actual)
 

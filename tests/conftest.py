@@ -1,4 +1,4 @@
-"""What holds for every test: a cache directory of its own, Hypothesis without a clock, and IR that is verified."""
+"""What holds for every test: a cache directory of its own, Hypothesis without a clock, verified IR."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ import pytest
 _CACHE = tempfile.TemporaryDirectory(prefix="adjoin-tests-")
 os.environ["ADJOIN_CACHE_DIR"] = _CACHE.name
 
-hypothesis.settings.register_profile("tests", deadline=None, database=None, print_blob=True)
+_PHASES = [phase for phase in hypothesis.Phase if phase is not hypothesis.Phase.explain]  # it takes minutes
+hypothesis.settings.register_profile(
+    "tests", deadline=None, database=None, print_blob=True, phases=_PHASES
+)
 hypothesis.settings.load_profile("tests")
 
 

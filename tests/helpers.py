@@ -64,11 +64,13 @@ def assert_gradient(
 def assert_tangent(
     gradient: Any, args: Any, argnums: Any, expected: Any, value: Any, rtol: float, atol: float, **kwargs: Any
 ) -> None:
-    """The dot-product identity: the tangent along a random direction is the product of it with the gradient."""
+    """The dot-product identity: the tangent along a random direction is its product with the gradient."""
     rng = np.random.default_rng(7)
 
     def random(leaf: Any) -> Any:
-        made = rng.normal(size=np.shape(leaf)) + (1j * rng.normal(size=np.shape(leaf)) if np.iscomplexobj(leaf) else 0)
+        made = rng.normal(size=np.shape(leaf)) + (
+            1j * rng.normal(size=np.shape(leaf)) if np.iscomplexobj(leaf) else 0
+        )
         return made.astype(leaf.dtype) if isinstance(leaf, np.ndarray) else type(leaf)(made)
 
     tuples = pick(args, argnums), expected

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -35,7 +34,7 @@ def slope(f, x, direction, step=1e-6):
     return (np.asarray(f(x + step * direction)) - np.asarray(f(x - step * direction))) / (2 * step)
 
 
-# -- jvp ------------------------------------------------------------------------------------------------
+# -- jvp ---------------------------------------------------------------------------------------------
 
 
 def test_jvp_of_two_arguments():
@@ -78,7 +77,12 @@ class Model:
 
 def test_structures():
     def f(p, model, d):
-        return {"p": Pair(p.a * p.b, p.b), "q": [model.w * model.n, d["k"][0] ** 2], "n": model.n, "s": "text"}
+        return {
+            "p": Pair(p.a * p.b, p.b),
+            "q": [model.w * model.n, d["k"][0] ** 2],
+            "n": model.n,
+            "s": "text",
+        }
 
     p, p_dot = Pair(VECTOR, 2.0), Pair(np.ones_like(VECTOR), 0.5)
     model, model_dot = Model(MATRIX, 3), Model(np.ones_like(MATRIX), 3)
@@ -146,7 +150,9 @@ def test_a_tangent_taken_before_a_store_stays():
         return a * b * c
 
     direction = np.arange(1.0, 1.0 + VECTOR.size)
-    np.testing.assert_allclose(jvp(f, (VECTOR,), (direction,))[1], slope(f, VECTOR, direction), rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(
+        jvp(f, (VECTOR,), (direction,))[1], slope(f, VECTOR, direction), rtol=1e-6, atol=1e-8
+    )
 
 
 def test_aliases_in_lists_and_branches():
@@ -160,7 +166,9 @@ def test_aliases_in_lists_and_branches():
 
     for flag in (True, False):
         got = jvp(f, (VECTOR, flag), (VECTOR[::-1], None))[1]
-        np.testing.assert_allclose(got, slope(lambda x, flag=flag: f(x, flag), VECTOR, VECTOR[::-1]), rtol=1e-6)
+        np.testing.assert_allclose(
+            got, slope(lambda x, flag=flag: f(x, flag), VECTOR, VECTOR[::-1]), rtol=1e-6
+        )
 
 
 def test_the_text():
@@ -201,13 +209,13 @@ def test_primals_are_tuples():
 
 def test_no_rule_is_refused_at_its_line():
     def f(x):
-        return math.nextafter(x, 2.0) * x
+        return np.polynomial.chebyshev.chebval(x, [1.0, 2.0])
 
-    with pytest.raises(adjoin.AdjoinError, match="nextafter"):
+    with pytest.raises(adjoin.AdjoinError, match="chebval"):
         jvp(f, (1.5,), (1.0,))
 
 
-# -- linearize --------------------------------------------------------------------------------------------
+# -- linearize ---------------------------------------------------------------------------------------
 
 
 def test_linearize():
@@ -220,7 +228,7 @@ def test_linearize():
     assert "_dot" in f_lin.source
 
 
-# -- Jacobians ------------------------------------------------------------------------------------------------
+# -- Jacobians ---------------------------------------------------------------------------------------
 
 
 def everything(x, y):
@@ -278,7 +286,7 @@ def test_elementwise_grad():
     assert elementwise_grad(lambda x: x**3)(2.0) == 12.0
 
 
-# -- second and third order --------------------------------------------------------------------------------------
+# -- second and third order --------------------------------------------------------------------------
 
 SMOOTH = {name: case for name, case in CASES.items() if name != "loss, 1000 x 20"}
 
@@ -356,7 +364,7 @@ def test_hvp_with_respect_to_several_arguments():
     np.testing.assert_allclose(got[1], np.sum(2 * VECTOR * 12 + VECTOR**2 * 12 * 0.5))
 
 
-# -- a gradient inside a function that is differentiated ---------------------------------------------------------
+# -- a gradient inside a function that is differentiated ---------------------------------------------
 
 
 def test_levels_are_not_confused():
@@ -378,7 +386,9 @@ def cubed(y, n):
 
 
 def test_gradients_made_outside():
-    np.testing.assert_allclose(grad(lambda x: np.sum(force(x) ** 2))(VECTOR), 4 * np.sin(2 * VECTOR) * np.cos(2 * VECTOR))
+    np.testing.assert_allclose(
+        grad(lambda x: np.sum(force(x) ** 2))(VECTOR), 4 * np.sin(2 * VECTOR) * np.cos(2 * VECTOR)
+    )
     assert grad(lambda x: cubed(x, 3) * x)(2.0) == pytest.approx(9 * 2.0**2)
 
 
@@ -408,10 +418,14 @@ def test_several_arguments_names_and_structures():
 
     def f(x, s):
         p_bar, s_bar = grad(inner, argnums=(0, 1))({"w": x, "b": s}, s * 2.0)
-        return np.sum(p_bar["w"]) * p_bar["b"] + s_bar + grad(inner, argnames="scale")({"w": x, "b": s}, scale=s)
+        return (
+            np.sum(p_bar["w"]) * p_bar["b"] + s_bar + grad(inner, argnames="scale")({"w": x, "b": s}, scale=s)
+        )
 
     for argnum in (0, 1):
-        np.testing.assert_allclose(grad(f, argnums=argnum)(VECTOR, 0.7), differences(f, (VECTOR, 0.7), argnum, {}), rtol=1e-6)
+        np.testing.assert_allclose(
+            grad(f, argnums=argnum)(VECTOR, 0.7), differences(f, (VECTOR, 0.7), argnum, {}), rtol=1e-6
+        )
 
 
 def test_the_inner_function_sees_what_is_around_it():

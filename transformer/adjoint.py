@@ -12,7 +12,6 @@ added. Memory that is written to has a *shadow*: adjoint memory of the same layo
 
 from __future__ import annotations
 
-import operator
 import warnings
 from collections.abc import Callable, Iterable, KeysView
 from dataclasses import dataclass
@@ -369,7 +368,7 @@ class Adjoint(Reader):
 
     def take(self, v: Var) -> Arg | None:
         """The complete adjoint of a value, where its definition is reached; None if there is none."""
-        if self.is_buffer(v) and isinstance(v.kind, SequenceKind | Array) or self.aliases.is_buffer(v):
+        if (self.is_buffer(v) and isinstance(v.kind, SequenceKind | Array)) or self.aliases.is_buffer(v):
             if self.static_shadows.possible(v):
                 return self.shadow(v) if self.static_shadows.has(v) else None
             if not isinstance(v.kind, Array | SequenceKind):
@@ -824,9 +823,9 @@ class Adjoint(Reader):
         have, want = dtype_of(arg_kind(g)), dtype_of(x.kind)
         if (
             have == want
-            or want in ("float", "complex")
+            or (want in ("float", "complex")
             and have is not None
-            and (is_real(arg_kind(g)) or want == "complex")
+            and (is_real(arg_kind(g)) or want == "complex"))
         ):
             return g
         if have == "float" and want is not None and want[0] in "fc":

@@ -16,9 +16,6 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any, overload
 
-import numpy as np
-
-from .errors import AdjoinError, Code
 from .gradient import FIRST, Argnames, Argnums, Gradient, Saved, gradient_of
 from .nested import makes_derivatives
 from .structures import holds_floats
@@ -76,6 +73,7 @@ def grad(
     Raises:
         AdjoinError: when called, where the gradient cannot be known to be right.
 
+    >>> import numpy as np
     >>> def loss(w, x): return np.sum((w * x) ** 2)
     >>> grad(loss)(np.array([1.0, 2.0]), 3.0)
     array([18., 36.])
@@ -158,6 +156,7 @@ def vjp(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, Calla
     Raises:
         AdjoinError: ADJ305 by the pullback, for a seed that is not of the form of the value.
 
+    >>> import numpy as np
     >>> value, pullback = vjp(lambda A, x: A @ x, np.eye(2), np.array([3.0, 4.0]))
     >>> pullback(np.array([1.0, 0.0]))
     (array([[3., 4.], [0., 0.]]), array([1., 0.]))

@@ -179,7 +179,11 @@ class _Printer:
         if not self.comments or s.site is None or not s.site.text or not self.folds.is_reverse(s):
             return
         first = s.site.text.strip().partition("\n")[0].rstrip()
-        if isinstance(s, For | While | With) or first.startswith(("for ", "while ", "with ")):
+        compound = first.startswith(("for ", "while ", "with ")) or (
+            first.startswith("if ") and not isinstance(s, If)
+        )
+        again = isinstance(s, If) and first == f"if {self._arg(s.condition)}:"
+        if isinstance(s, For | While | With) or compound or again:
             self.last_comment = ""
         elif first != self.last_comment:
             self.last_comment = first
@@ -529,6 +533,9 @@ class _Printer:
             return Text(f"{self._arg(args[0], ATOM)}.append({listed})")
         if form == "pop":
             return Text(f"{self._arg(args[0], ATOM)}.pop({listed})")
+        if form == "user_tangent":
+            self.module.instances[s.op.function.name, "tangent"] = s.op.function
+            return Text(f"{s.op.text}({listed})")
         if form in ("user", "user_adjoint"):
             which = "adjoint" if form == "user_adjoint" else "forward" if self._is_saved(s) else "plain"
             self.module.instances[s.op.function.name, which] = s.op.function

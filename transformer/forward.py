@@ -1,7 +1,7 @@
 """Forward mode: `jvp`, `hvp` and `linearize`.
 
-In: a function, a point and a direction. Out: the value there, and how it moves along the direction, computed in
-one run of generated code in which every statement is followed by its tangent.
+In: a function, a point and a direction. Out: the value there, and how it moves along the direction, from one
+run of generated code in which every statement is followed by its tangent.
 
     value, value_dot = jvp(f, (x,), (x_dot,))        # value_dot = J x_dot
     product = hvp(f, (x,), (x_dot,))                 # H x_dot, the tangent of the generated gradient
@@ -122,8 +122,8 @@ def jvp(
         kwargs: arguments by keyword, held constant.
 
     Returns:
-        ``value, value_dot``: the tangent has the structure, shapes and dtypes of the value, with None for what
-        has none (integers, strings). Without `primals` and `tangents`, a `Pushforward` to call with them.
+        ``value, value_dot``: the tangent has the structure, shapes and dtypes of the value, None for what has
+        none (integers, strings). Without `primals` and `tangents`, a `Pushforward` to call with them.
 
     Raises:
         AdjoinError: ADJ305 where a tangent is not of the form of its argument.
@@ -152,7 +152,8 @@ class HessianVector(Pushforward):
         return super().__call__(primals, tangents, **kwargs)[1]
 
     def __repr__(self) -> str:
-        return f"<Hessian of {getattr(self.primal, '__qualname__', None) or repr(self.primal)} along a direction>"
+        name = getattr(self.primal, "__qualname__", None) or repr(self.primal)
+        return f"<Hessian of {name} along a direction>"
 
 
 @overload
@@ -181,7 +182,7 @@ def hvp(
     argnums: Argnums = FIRST,
     **kwargs: Any,
 ) -> Any:
-    """The Hessian of a function times a vector: the tangent of its gradient, at a few times the gradient's cost.
+    """The Hessian of a function times a vector: the tangent of its gradient, for a few times the cost.
 
     Args:
         f: a function whose result is one number.

@@ -31,6 +31,7 @@ from .errors import AdjoinError, Code
 from .kinds import UNKNOWN, Kind, Static, is_function, signature_kind
 from .like import annotated, kinds_of
 from .nested import Differentiated
+from .quick import MISS, quick_call
 from .signature import Binding, bind, key_of, names_asked, parameters_of, sharing
 from .source import Source, read
 from .structures import Apart, conform, holds_floats, mapped, members, number_like, same_form
@@ -118,12 +119,22 @@ class Gradient(Differentiated):
         self._plans_of_classes: dict[type, dict[Hashable, _Plan]] = {}
         self._source: Source | None = None
         self._last: Variant | None = None
+        self._quick: Callable[..., Any] = _slow
+        self._quick_length = -1
+        self._quick_variant: Variant | None = None
 
     # -- calling -----------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if len(args) == self._quick_length and not kwargs:
+            gradient = self._quick(*args)
+            if gradient is not MISS:
+                self._last = self._quick_variant
+                return gradient
         variant, values, free = self._find(self._mode, args, kwargs)
         if not self._with_value and not self._has_aux:
+            if variant is not self._quick_variant and values is args:
+                self._hurry(variant, values)
             if variant.bare:
                 return _finished(variant, (variant.entries[0](*values, **free),), values, free)
             return _finished(variant, variant.entries[0](*values, **free), values, free)
@@ -132,6 +143,16 @@ class Gradient(Differentiated):
             gradients = (gradients,)
         finished = _finished(variant, gradients, values, free)
         return (value, finished) if self._with_value else (finished, value[1])
+
+    def _hurry(self, variant: Variant, values: tuple[Any, ...]) -> None:
+        """Make calls like this one quick from now on."""
+
+        def finish(gradient: Any, values: tuple[Any, ...]) -> Any:
+            return _finished(variant, (gradient,), values, {})
+
+        quick = quick_call(variant, values, finish)
+        self._quick_variant = variant
+        self._quick, self._quick_length = (quick, len(values)) if quick is not None else (_slow, -1)
 
     def forward(self, *args: Any, **kwargs: Any) -> tuple[Any, Saved]:
         """The value of the function, and what `adjoint` needs.
@@ -279,6 +300,14 @@ class Gradient(Differentiated):
         self._last = variant
         return variant, values, free
 
+    def active(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[tuple[str, Any]]:
+        """The arguments of a call that a gradient is asked of: names and values."""
+        plan = self._plans.get((len(args), *kwargs) if kwargs else len(args)) or self._plan(args, kwargs)
+        given = dict(zip(plan.binding.names, plan.binding.values(args, kwargs), strict=True))
+        if plan.wrt is not None:
+            return [(name, given[name]) for name in plan.wrt]
+        return [(n, given[n]) for n in plan.binding.positional if n in given and holds_floats(given[n])]
+
     # -- looking -----------------------------------------------------------------------------------
 
     @property
@@ -423,15 +452,55 @@ class GradientOfGradient(Gradient):
         outer._like = inner.kinds
         return outer._without_arguments(mode or self._mode)
 
-    def forward(self, *args: Any, **kwargs: Any) -> tuple[Any, Saved]:
-        value, saved = super().forward(*args, **kwargs)
+    def active(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[tuple[str, Any]]:
+        return self._directly.active(args, kwargs)
+
+    @functools.cached_property
+    def _directly(self) -> Gradient:
+        """The gradient of the innermost function with respect to what this one is asked of."""
+        function: Any = self.primal
+        while isinstance(function, Gradient):
+            function = function.primal
+        return Gradient(function, **{**self._options, "has_aux": False, "with_value": False})
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return super().__call__(*args, **kwargs)
+        except AdjoinError as error:
+            value, saved = self._crosswise(error, args, kwargs)
+            if np.ndim(value) or isinstance(value, tuple):
+                raise
+            gradients = saved.product(1.0)
+            return (value, gradients) if self._with_value else gradients
+
+    def forward(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        try:
+            value, saved = super().forward(*args, **kwargs)
+        except AdjoinError as error:
+            return self._crosswise(error, args, kwargs)
         return self._as_called(value), saved
 
-    def adjoint(self, saved: Saved, seed: Any = 1.0) -> Any:
+    def _crosswise(self, error: AdjoinError, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, _Crossed]:
+        """Value and saved values for the other way to second derivatives; `error` where there is none."""
+        from .crosswise import PASSED_OVER
+
+        inner = self.primal
+        plain = not inner._has_aux and not inner._with_value and not self._has_aux
+        if error.code not in PASSED_OVER or isinstance(inner, GradientOfGradient) or not plain:
+            raise error
+        return inner(*args, **kwargs), _Crossed(self, args, kwargs)
+
+    def adjoint(self, saved: Any, seed: Any = 1.0) -> Any:
+        if isinstance(saved, _Crossed):
+            return saved.product(seed)
         return super().adjoint(saved, seed[0] if self._alone() and isinstance(seed, tuple) else seed)
 
     def tangent(self, tangents: tuple[Any, ...], /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        value, dot = super().tangent(tangents, *args, **kwargs)
+        try:
+            value, dot = super().tangent(tangents, *args, **kwargs)
+        except AdjoinError as error:
+            value, saved = self._crosswise(error, args, kwargs)
+            return value, saved.tangent(tangents)
         return self._as_called(value), self._as_called(dot)
 
     def _alone(self) -> bool:
@@ -455,6 +524,31 @@ class GradientOfGradient(Gradient):
         bound = known[function]._bound_to(functools.partial(function, **free), Gradient)
         bound._source = replace(source, keywords=free)
         return bound
+
+
+class _Crossed:
+    """A point at which a gradient of a gradient is taken by the adjoint of a tangent."""
+
+    def __init__(self, outer: GradientOfGradient, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.outer, self.args, self.kwargs = outer, args, kwargs
+
+    def product(self, seed: Any) -> Any:
+        """What a seed for the inner gradient pulls back to."""
+        inner, direct = self.outer.primal, self.outer._directly
+        return self._hessian(inner, direct, (seed,) if inner._single else seed, self.outer._single)
+
+    def tangent(self, tangents: tuple[Any, ...]) -> Any:
+        """How the inner gradient moves with the arguments of the outer one."""
+        inner, direct = self.outer.primal, self.outer._directly
+        return self._hessian(direct, inner, tangents, inner._single)
+
+    def _hessian(self, moving: Gradient, wanted: Gradient, direction: tuple[Any, ...], single: bool) -> Any:
+        from .crosswise import hessian_product
+
+        values = [value for _, value in moving.active(self.args, self.kwargs)]
+        dots = tuple([_tangent(dot, value) for dot, value in zip(direction, values, strict=True)])
+        found, self.outer._last = hessian_product(moving, wanted, dots, self.args, self.kwargs)
+        return found[0] if single else found
 
 
 def gradient_of(function: Callable[..., Any], **options: Any) -> Gradient:
@@ -514,6 +608,11 @@ def _not_active(
 
 
 # -- what comes back ---------------------------------------------------------------------------------
+
+
+def _slow(*values: Any) -> Any:
+    """In place of a quick call where there is none."""
+    return MISS
 
 
 def _finished(

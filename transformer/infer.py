@@ -5,8 +5,8 @@ In: an operation's function and its operands. Out: a `Kind`, a tuple of kinds (s
     np.sum(x, axis=0), x: f8[n, m]  ->  f8[m]
 
 Whatever is said here is true whenever the program runs; what is not certain is UNKNOWN, which is always safe.
-Sizes come from the algebra of dimensions (`sizes`, `results`), dtypes from NumPy itself, which is asked by trying
-the operation on small values of the operands' kinds (`stand_ins`).
+Sizes come from the algebra of dimensions (`sizes`, `results`), dtypes from NumPy itself, which is asked by
+trying the operation on small values of the operands' kinds (`stand_ins`).
 """
 
 from __future__ import annotations
@@ -107,7 +107,9 @@ def _reduced(function: Any, args: tuple[Arg, ...], kwargs: dict[str, Arg]) -> di
 
 _OPERATORS = frozenset(
     getattr(operator, name)
-    for name in "add sub mul truediv floordiv mod pow neg pos invert abs lshift rshift and_ or_ xor lt le gt ge eq ne".split()
+    for name in (
+        "add sub mul truediv floordiv mod pow neg pos invert abs lshift rshift and_ or_ xor lt le gt ge eq ne"
+    ).split()
 )
 _COMPARE = frozenset({operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne})
 

@@ -106,7 +106,7 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Jacobian:
 
     Args:
         f: a function whose result is one number.
-        argnums: a position, or a tuple of positions (then, blocks of second derivatives in a tuple of tuples).
+        argnums: a position, or a tuple of positions (then, blocks in a tuple of tuples).
 
     Returns:
         A function of the arguments of `f`; its result has the shape ``argument.shape + argument.shape``.
@@ -151,8 +151,7 @@ def _rows(gradient: Gradient, saved: Saved, every: list[Any], which: int) -> Any
 
 def _by_columns(gradient: Gradient, args: tuple[Any, ...], kwargs: dict[str, Any], may_change: bool) -> Any:
     """One tangent per element of the arguments; with `may_change`, by rows if these turn out to be fewer."""
-    variant, values, _ = gradient._find("tangent", args, kwargs)
-    active = tuple(values[i] for i in variant.wrt)
+    active = tuple([value for _, value in gradient.active(args, kwargs)])
     every = list(leaves(active))
     columns: list[list[Any]] = [[] for _ in every]
     value: Any = None
@@ -180,7 +179,7 @@ def _by_columns(gradient: Gradient, args: tuple[Any, ...], kwargs: dict[str, Any
             for i, x in enumerate(every)
         ]
         form = with_leaves(active, parts)
-        blocks.append(None if not number_like(result) else form[0] if variant.single else form)
+        blocks.append(None if not number_like(result) else form[0] if gradient._single else form)
     return with_leaves(value, blocks)
 
 
@@ -230,7 +229,7 @@ class ElementwiseGradient(Differentiated):
         self._gradient = gradient_of(function, argnums=argnums)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        value, saved = self._gradient.forward(*args, **kwargs)
+        _, saved = self._gradient.forward(*args, **kwargs)
         ones = mapped(lambda leaf: _ones(leaf) if number_like(leaf) else leaf, saved.value)
         return self._gradient.adjoint(saved, ones)
 

@@ -197,7 +197,7 @@ def dtype_code(dtype: Any) -> str:
 
 
 def kind_of(value: Any, name: str = "") -> Kind:
-    """The kind of a value that is not a container; sizes other than 1 become dimensions named after `name`."""
+    """The kind of a value that is no container; sizes other than 1 become dimensions named after `name`."""
     if isinstance(value, bool):
         return BOOL
     if isinstance(value, np.generic):
@@ -216,6 +216,7 @@ def kind_of(value: Any, name: str = "") -> Kind:
 
 #: Objects of these packages are taken as a whole; of others, and of `types.SimpleNamespace`, by their parts.
 CLOSED = (frozenset({"numpy", "scipy"}) | sys.stdlib_module_names) - {"types"}
+
 
 def is_function(value: Any) -> bool:
     """A function, class, method or ufunc; not an instance of a user's class that can be called."""

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from ..runtime import support_memory
 from .adjoint import Adjoint, Reverse
 from .analyses.activity import refuse_opaque
@@ -23,8 +25,8 @@ from .emit import Module, emit
 from .errors import AdjoinError, Code, Where
 from .helpers import render_helpers
 from .infer import arg_kind
-from .ir import Arg, Block, Const, Dct, Function, Let, Lst, Op, Site, Statement, Tup, Var, in_order
-from .kinds import Array, Kind, Number, is_real
+from .ir import Arg, Block, Const, Dct, Function, Let, Lst, Op, Site, Statement, Tup, Var, in_order, reads
+from .kinds import Array, Kind, Number, dtype_of, is_real
 from .lowering import derivatives
 from .lowering.lower import Lowered, lower
 from .lowering.reader import Reader
@@ -91,7 +93,7 @@ def _differentiated(lowered: Lowered, request: Request) -> list[Function]:
     if request.mode == "tangent":
         return [_tangent(lowered, without_marks(private), leaves, request)]
     independent = [v for each in leaves.values() for v in each]
-    private = extract(private, independent, lowered.reader.instances, private.name)
+    private = extract(private, independent, lowered.reader)
     adjoint = Adjoint(private, independent, lowered.reader)
     refuse_opaque(private, adjoint.activity, lowered.reader.reasons)
     value = private.body.yields[0]
@@ -114,7 +116,7 @@ def differentiate_nested(
         The text of a module, and the name of the function in it, which takes the parameters of `inner` and
         then what it is given from outside, in order.
     """
-    inner = without_marks(inner)  # what is generated is read again, and checkpointed as a part of that, if at all
+    inner = without_marks(inner)  # what is generated is read again, and steps in it would not be
     lowered = Lowered(inner, inner.body.yields[0], active, [], {}, reader.sources, reader)
     mode = "value_and_joint" if options.get("with_value") else "joint"
     request = Request((), tuple(active), mode, has_aux=bool(options.get("has_aux")))
@@ -152,12 +154,7 @@ def _functions(
 
     def seeds(a: Adjoint) -> None:
         if isinstance(value, Var) and a.activity.active(value):
-            a.contribute(
-                value,
-                seed
-                if seed is not None
-                else a.let(a.function_op(support_memory.unit_seed), a.primal(value), kind=value.kind),
-            )
+            a.contribute(value, _in_precision(a, seed, value))
 
     reverse = adjoint.sweep(seeds)
     gradients = tuple(_structure(lowered.parameters[n], reverse) for n in request.wrt)
@@ -170,6 +167,14 @@ def _functions(
     body = Block((*sweeps.forward, *sweeps.reverse.body), sweeps.reverse.yields)
     suffix = "grad" if request.mode == "joint" else "value_and_grad"
     return [optimise(replace(private, name=f"{name}_{suffix}", body=body))]
+
+
+def _in_precision(a: Adjoint, seed: Arg | None, value: Var) -> Arg:
+    """The seed in the precision of the result: a Python number would make doubles of singles."""
+    if seed is None:
+        return a.let(a.function_op(support_memory.unit_seed), a.primal(value), kind=value.kind)  # type: ignore[no-any-return]
+    narrow = {"f2": np.float16, "f4": np.float32}.get(dtype_of(value.kind) or "")
+    return seed if narrow is None else a.call(narrow, seed)
 
 
 def _unit_seed(lowered: Lowered, value: Arg) -> Arg | None:
@@ -229,22 +234,29 @@ def split(
     reverse = adjoint.sweep(lambda a: a.seed(value, opened))
     sweeps = keep(adjoint, reverse, (gradients(reverse),))
     crossing = _crossing(sweeps, private, seed)
+    saved = Var("saved")
+    unpack = _unpack(saved, crossing)
+    backward = Block((*unpack, *sweeps.reverse.body), sweeps.reverse.yields)
+    adjoint_function = optimise(Function(f"{name}_adjoint", (saved, seed), backward))
+    still = reads(adjoint_function.body)
+    crossing = [v for v in crossing if v in still]
+    rest = [s for s in adjoint_function.body.body if saved not in reads(Block((s,)))]
+    smaller = replace(adjoint_function.body, body=(*_unpack(saved, crossing), *rest))
     certain = certainly_bound((*private.params, *private.free), sweeps.forward)
     declared = [Let((), Op("declare", ""), (v,)) for v in crossing if v not in certain]
     result = private.body.yields[0]
     forward = Block((*declared, *sweeps.forward), (Tup((result, Tup(tuple(crossing)))),))
-    saved = Var("saved")
-    unpack: list[Statement] = []
-    if crossing:
-        op = Op("value", "")
-        unpack = [Let(tuple(crossing) if len(crossing) > 1 else (), op, (saved,))] if len(crossing) > 1 else [
-            Let((crossing[0],), Op("index", "[]", None), (saved, Const(0)))
-        ]
-    backward = Block((*unpack, *sweeps.reverse.body), sweeps.reverse.yields)
     return [
         optimise(replace(private, name=f"{name}_forward", body=forward)),
-        optimise(Function(f"{name}_adjoint", (saved, seed), backward)),
+        replace(adjoint_function, body=smaller),
     ]
+
+
+def _unpack(saved: Var, crossing: list[Var]) -> list[Statement]:
+    """`a, b = saved`."""
+    if len(crossing) > 1:
+        return [Let(tuple(crossing), Op("value", ""), (saved,))]
+    return [Let((v,), Op("index", "[]", None), (saved, Const(0))) for v in crossing]
 
 
 def _crossing(sweeps: Sweeps, private: Function, seed: Var) -> list[Var]:
@@ -328,6 +340,9 @@ def _instances(lowered: Lowered, module: Module) -> list[str]:
             done[missing[0]] = emit(optimise(function), module, comments=False)
             continue
         independent = [p for p in instance.params if p.kind.differentiable]
+        if which == "tangent":
+            done[missing[0]] = emit(_tangent_instance(lowered, function, independent, name), module)
+            continue
         if isinstance(instance, Rerun):
             assert instance.again is not None
             function, independent = instance.again, list(instance.wanted)
@@ -338,12 +353,29 @@ def _instances(lowered: Lowered, module: Module) -> list[str]:
         single = len(wanted) == 1 and not isinstance(instance, Rerun)
 
         def gradients(reverse: Reverse, wanted: list[Var] = wanted, single: bool = single) -> Arg:
-            return reverse.gradients[wanted[0]] if single else Tup(tuple(reverse.gradients[v] for v in wanted))
+            parts = tuple(reverse.gradients[v] for v in wanted)
+            return parts[0] if single else Tup(parts)
 
         forward, backward = split(function, adjoint, function.body.yields[0], gradients, name)
         done[name, "forward"] = emit(forward, module)
         done[name, "adjoint"] = emit(backward, module)
     return list(done.values())
+
+
+def _tangent_instance(lowered: Lowered, function: Function, independent: list[Var], name: str) -> Function:
+    """`name_jvp(*params, *dots)`: the leaves of the result, and then those of its tangent."""
+    dots = {p: Var(dot_name(p), p.kind) for p in independent}
+    tangent = Tangent(function, dots, independent, lowered.reader)
+    refuse_opaque(function, tangent.activity, lowered.reader.reasons)
+    value = function.body.yields[0]
+    statements, dot = tangent.sweep(value)
+    body = Block(tuple(statements), (Tup((*_flat(value), *_flat(dot))),))
+    made = replace(function, name=f"{name}_jvp", params=(*function.params, *dots.values()), body=body)
+    return optimise(made)
+
+
+def _flat(arg: Arg) -> list[Arg]:
+    return [leaf for item in arg.items for leaf in _flat(item)] if isinstance(arg, Tup) else [arg]
 
 
 def _dependency(source: Source) -> tuple[str, str, str]:

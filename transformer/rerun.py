@@ -43,7 +43,9 @@ def _loop(adjoint: Adjoint, s: Let, made: Rerun) -> None:
     for v, goes_on in zip(read, continued, strict=True):
         assert isinstance(v, Var)
         seeds.append(adjoint.bars.pop(v).arg if goes_on else adjoint._zero(v))
-    functions = [Ref(Callee(made, which), Callee(made, which).name) for which in ("plain", "forward", "adjoint")]
+    functions = [
+        Ref(Callee(made, which), Callee(made, which).name) for which in ("plain", "forward", "adjoint")
+    ]
     args = (*functions, adjoint.primal(checkpoints), adjoint.primal(fixed), Tup(tuple(seeds)))
     bars = _bars(adjoint, adjoint.function_op(support.reverse_checkpointed), args, made)
     for i, bar in zip(made.changed, bars, strict=False):
@@ -56,7 +58,9 @@ def _function(adjoint: Adjoint, s: Let, made: Rerun) -> None:
     seeds = Tup(tuple(_seed(adjoint, s.outs[i]) for i in made.changed))
     forward = Callee(made, "forward")
     again = adjoint.function_op(support.run_again)
-    saved = adjoint.let(again, Ref(forward, forward.name), *map(adjoint.primal, s.args), name="saved", kind=Opaque(tuple))
+    saved = adjoint.let(
+        again, Ref(forward, forward.name), *map(adjoint.primal, s.args), name="saved", kind=Opaque(tuple)
+    )
     backward = Callee(made, "adjoint")
     bars = _bars(adjoint, Op("call", backward.name, backward), (saved, seeds), made)
     for i, bar in zip(made.read, bars, strict=True):
@@ -88,10 +92,10 @@ def _bars(adjoint: Adjoint, op: Op, args: tuple[Arg, ...], made: Rerun) -> list[
 
 def _contribute(adjoint: Adjoint, target: Arg, bar: Arg) -> None:
     """Add the adjoint of a parameter to that of its argument, which may be of a narrower kind."""
-    if not isinstance(target, Var):
+    if isinstance(target, Const):
         return
     kind = arg_kind(bar)
-    if target.kind != kind and isinstance(target.kind, Array | Number):
+    if isinstance(target, Var) and target.kind != kind and isinstance(target.kind, Array | Number):
         if isinstance(kind, Array | Number):
             bar = adjoint.unbroadcast(bar, target, kind)
         else:

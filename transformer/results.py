@@ -1,7 +1,7 @@
 """What certain functions return, by shape rules of their own.
 
-In: the operands of one call. Out: a `Kind` or a tuple of kinds, UNKNOWN, or None for "nothing special is known here".
-`RULES` maps functions to these; `infer` asks it first.
+In: the operands of one call. Out: a `Kind` or a tuple of kinds, UNKNOWN, or None for "nothing special is
+known here". `RULES` maps functions to these; `infer` asks it first.
 
     RULES[np.zeros](Tup((n, Const(3))))   ->  f8[n, 3]
 """
@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..runtime.support import conj
 from ..runtime.support_memory import writable_copy, zeros_of
 from .ir import Arg, Const, Lst, Slc, Star, Tup, Var
 from .kinds import (
@@ -39,7 +40,7 @@ from .stand_ins import Kinds, probe, stand_in
 
 Rule = Callable[..., Kinds | None]
 RULES: dict[Any, Rule] = {}
-NONE = Const(None)
+NONE, ZERO, LAST, FIFTY, TRUE = (Const(value) for value in (None, 0, -1, 50, True))
 
 
 def returns(*functions: Any) -> Callable[[Rule], Rule]:
@@ -137,7 +138,7 @@ def _full_like(a: Arg, fill_value: Arg, dtype: Arg | None = None) -> Kinds | Non
 
 
 @returns(np.eye)
-def _eye(N: Arg, M: Arg = NONE, k: Arg = Const(0), dtype: Arg | None = None) -> Kinds | None:
+def _eye(N: Arg, M: Arg = NONE, k: Arg = ZERO, dtype: Arg | None = None) -> Kinds | None:
     return Array(_dtype_arg(dtype, "f8"), (size_of(N), size_of(N if M == NONE else M)))
 
 
@@ -158,7 +159,7 @@ def _arange(*args: Arg, dtype: Arg | None = None) -> Kinds | None:
 
 @returns(np.linspace)
 def _linspace(
-    start: Arg, stop: Arg, num: Arg = Const(50), endpoint: Arg = Const(True), dtype: Arg | None = None
+    start: Arg, stop: Arg, num: Arg = FIFTY, endpoint: Arg = TRUE, dtype: Arg | None = None
 ) -> Kinds | None:
     first, last = arg_kind(start), arg_kind(stop)
     if not all(isinstance(k, Number) and k.dtype is not None for k in (first, last)):
@@ -214,13 +215,13 @@ def _same_shape(a: Arg, *args: Arg, **kwargs: Arg) -> Kinds | None:
     return kind if isinstance(kind, Array) and kind.dims else None
 
 
-@returns(zeros_of, writable_copy)
+@returns(zeros_of, writable_copy, conj)
 def _like_the_value(value: Arg) -> Kinds | None:
     return arg_kind(value) if isinstance(arg_kind(value), Array | Number | Sequence) else None
 
 
 @returns(np.sort)
-def _sort(a: Arg, axis: Arg = Const(-1), kind: Arg | None = None) -> Kinds | None:
+def _sort(a: Arg, axis: Arg = LAST, kind: Arg | None = None) -> Kinds | None:
     sorted_kind = arg_kind(a)
     return (
         sorted_kind
@@ -230,7 +231,7 @@ def _sort(a: Arg, axis: Arg = Const(-1), kind: Arg | None = None) -> Kinds | Non
 
 
 @returns(np.tril, np.triu)
-def _triangle(m: Arg, k: Arg = Const(0)) -> Kinds | None:
+def _triangle(m: Arg, k: Arg = ZERO) -> Kinds | None:
     kind = arg_kind(m)
     return kind if isinstance(kind, Array) and kind.dims is not None and len(kind.dims) >= 2 else None
 
@@ -323,7 +324,7 @@ def _matmul(x: Arg, y: Arg) -> Kinds | None:
 
 
 @returns(np.split, np.array_split)
-def _split(ary: Arg, indices_or_sections: Arg, axis: Arg = Const(0)) -> Kinds | None:
+def _split(ary: Arg, indices_or_sections: Arg, axis: Arg = ZERO) -> Kinds | None:
     kind, along = arg_kind(ary), static(axis)
     if isinstance(indices_or_sections, Const) and isinstance(indices_or_sections.value, int):
         count = indices_or_sections.value
@@ -375,7 +376,10 @@ def _outer(a: Arg, b: Arg) -> Kinds | None:
 def reduction(
     function: Callable[..., Any], bound: dict[str, Any], args: tuple[Arg, ...], kwargs: dict[str, Arg]
 ) -> Kinds | None:
-    """`sum` and its like: they have an axis and keepdims. `bound` holds the operands by name, defaults filled in."""
+    """`sum` and its like: they have an axis and keepdims.
+
+    `bound` holds the operands by name, defaults filled in.
+    """
     found = probe(function, args, kwargs)
     x = next(iter(bound.values()))
     kind = arg_kind(x) if isinstance(x, Var) else None
@@ -413,7 +417,25 @@ def _extremum(*args: Arg, **kwargs: Arg) -> Kinds | None:
     if kwargs or not isinstance(one, Tup | Lst) or any(isinstance(a, Star) for a in one.items):
         return UNKNOWN
     kinds = [arg_kind(a) for a in one.items]
-    return functools.reduce(join, kinds) if kinds and all(isinstance(k, Number) for k in kinds) else UNKNOWN
+    if not kinds or not all(isinstance(k, Number) for k in kinds):
+        return UNKNOWN
+    kind = functools.reduce(join, kinds)
+    return kind if kind.differentiable or len(set(map(dtype_of, kinds))) == 1 else UNKNOWN
+
+
+@returns(sum)
+def _sum(iterable: Arg, start: Arg = ZERO) -> Kinds | None:
+    """Of nothing, Python's 0."""
+    kind = arg_kind(iterable)
+    if not isinstance(kind, Array) or start != ZERO:
+        return None
+    return Number(kind.dtype) if kind.ndim == 1 and kind.dtype in ("f8", "c16") else UNKNOWN
+
+
+@returns(np.nanquantile, np.nanpercentile)
+def _nan_quantile(a: Arg, q: Arg, *args: Arg, **kwargs: Arg) -> Kinds | None:
+    """Of an empty array NumPy leaves the dimensions of `q` out."""
+    return None if dims_of(arg_kind(q)) == () else UNKNOWN
 
 
 @returns(np.size, np.ndim)
@@ -422,12 +444,12 @@ def _integer(a: Arg, axis: Arg | None = None) -> Kinds | None:
 
 
 @returns(float)
-def _float(a: Arg = Const(0.0)) -> Kinds | None:
+def _float(a: Arg = ZERO) -> Kinds | None:
     return Number("float")
 
 
 @returns(int)
-def _int(a: Arg = Const(0), base: Arg | None = None) -> Kinds | None:
+def _int(a: Arg = ZERO, base: Arg | None = None) -> Kinds | None:
     return INT
 
 

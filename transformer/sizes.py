@@ -76,7 +76,7 @@ def named(kind: Kind) -> Kind:
 
 
 def axis_size(arg: Arg) -> Size:
-    """An integer operand as a size where -1 means "what is left": only what certainly is the size of an axis."""
+    """An integer operand as a size where -1 means "what is left": only what surely is the size of an axis."""
     if isinstance(arg, Var):
         return arg.kind.size if isinstance(arg.kind, Number) else None
     return size_of(arg)

@@ -23,7 +23,7 @@ from .kinds import UNKNOWN, Array, Kind, Number, Sequence, dtype_code, kind_of
 
 Kinds = Kind | tuple[Kind, ...]
 
-#: Sizes and numbers of each variant: small, ordinary, degenerate. Python's powers of negative numbers are complex.
+#: Sizes and numbers of each variant: small, ordinary, degenerate. None is negative: powers would be complex.
 _SIZES = (3, 2, 1)
 _NUMBERS: dict[str, tuple[Any, ...]] = {
     "bool": (True, False, True),
@@ -133,14 +133,15 @@ def _result_kind(result: Any) -> Kinds:
 
 #: The kind of their results depends on more than the variants show.
 _BY_VALUE = frozenset(
-    {"squeeze", "array", "asarray", "asanyarray", "getitem", "block", "apply_along_axis", "vectorize", "roots", "poly", "eig", "eigvals",
-     "real_if_close", "cov", "corrcoef", "sqrtm", "logm", "item", "tolist", "min_scalar_type", "result_type", "can_cast"}
+    {"squeeze", "array", "asarray", "asanyarray", "getitem", "block", "apply_along_axis", "vectorize",
+    "roots", "poly", "eig", "eigvals", "real_if_close", "cov", "corrcoef", "sqrtm", "logm", "item", "tolist",
+    "min_scalar_type", "result_type", "can_cast"}
 )  # fmt: skip
 #: They do something, besides returning something.
 _DOING = frozenset(
-    {"save", "savetxt", "savez", "savez_compressed", "set_printoptions", "printoptions", "errstate", "seterr", "geterr", "print", "dump",
-     "dumps", "tofile", "load", "loadtxt", "fromfile", "genfromtxt", "copyto", "put", "place", "putmask", "fill_diagonal", "iter", "next",
-     "open", "input", "exec", "eval"}
+    {"save", "savetxt", "savez", "savez_compressed", "set_printoptions", "printoptions", "errstate", "seterr",
+    "geterr", "print", "dump", "dumps", "tofile", "load", "loadtxt", "fromfile", "genfromtxt", "copyto",
+    "put", "place", "putmask", "fill_diagonal", "iter", "next", "open", "input", "exec", "eval"}
 )  # fmt: skip
 _KNOWN_MODULES = frozenset({"numpy", "scipy", "math", "cmath", "operator", "builtins"})
 

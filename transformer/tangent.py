@@ -113,7 +113,7 @@ class Tangent(Reader):
         self._by_layout = self._classes_by_layout()
 
     def sweep(self, value: Arg) -> tuple[list[Statement], Arg]:
-        """The statements, and the tangent of the operand `value`, in its structure; None where there is none."""
+        """The statements, and the tangent of an operand in its structure; None where there is none."""
         with self.block() as statements:
             for v in (*self.ir.params, *self.ir.free):
                 if v not in self.dots and self.activity.active(v):
@@ -154,11 +154,8 @@ class Tangent(Reader):
 
     def _zero(self, v: Var) -> Arg:
         if (
-            isinstance(v.kind, Array | Number)
-            and v.kind.dtype is not None
-            and is_real(v.kind)
-            or isinstance(v.kind, Array)
-        ):
+            isinstance(v.kind, Array | Number) and v.kind.dtype is not None and is_real(v.kind)
+        ) or isinstance(v.kind, Array):
             zero = self.zeros_like(v) if v.kind.differentiable or isinstance(v.kind, Array) else ZERO
         elif isinstance(v.kind, Number):
             zero = ZERO
@@ -198,6 +195,10 @@ class Tangent(Reader):
             self._part(s)
         elif form in ("store", "augment"):
             self._store(s)
+        elif form == "together":
+            self._together(s)
+        elif form == "user":
+            self._call_user(s)
         elif s.effect == "write" or form == "delete":
             self._write(s)
         elif not any(self.activity.active(out) for out in s.outs):
@@ -222,6 +223,39 @@ class Tangent(Reader):
             self._bind(s.out, self.let(s.op, self.dots[whole], *s.args[1:], kind=s.out.kind))
         elif self.activity.active(s.out):
             self._bind(s.out, self._zero(s.out))
+
+    def _together(self, s: Let) -> None:
+        """Copies of arguments that share memory: so do their tangents; what one moves, the others show."""
+        if not any(self.activity.active(out) for out in s.outs):
+            return
+        moving = Tup(tuple(self.of(a) if self.activity.any_active(a) else Const(None) for a in s.args))
+        kinds = tuple(out.kind for out in s.outs)
+        made = self.let(_helper(support_tangent.tangents_together), Tup(s.outs), moving, kind=kinds)
+        for out, dot in zip(s.outs, made.items, strict=True):
+            self._bind(out, dot)
+
+    def _call_user(self, s: Let) -> None:
+        """A call of a function of the module: its tangent function gives the value as well."""
+        *results, _ = s.outs
+        active = [out for out in results if self.activity.active(out)]
+        if not active:
+            return
+        if any(self.aliases.is_buffer(out) for out in results):
+            self.refuse_at(
+                s,
+                Code.MUTATION,
+                f"{s.op.text} calls itself and returns memory that is written to",
+                "return a copy",
+            )
+        instance = s.op.function
+        wanted = [a for p, a in zip(instance.params, s.args, strict=False) if p.kind.differentiable]
+        dots = tuple(Var(dot_name(out), out.kind) for out in results)
+        self.statements.pop()
+        op = Op("user_tangent", f"{instance.name}_jvp", instance)
+        self.add(Let((*results, *dots), op, (*s.args, *(self.of(a) for a in wanted)), (), s.effect, s.site))
+        for out, dot in zip(results, dots, strict=True):
+            if self.activity.active(out):
+                self._bind(out, dot)
 
     def _value(self, s: Let) -> None:
         source = s.args[0]
@@ -287,7 +321,7 @@ class Tangent(Reader):
     def _inplace(self, s: Let) -> None:
         """`a += b` of what may be an array or a number: the tangent is changed in the same way."""
         if s.op.text not in "+-":
-            self.refuse_at(s, Code.MUTATION, "an augmented assignment to a value that may or may not be an array",
+            self.refuse_at(s, Code.MUTATION, "an augmented assignment to what may or may not be an array",
                            f"write x = x {s.op.text} y, or make its kind known")  # fmt: skip
         x, y = s.args
         self._bind(s.out, self.let(s.op, self.of(x), self.of(y), kind=s.out.kind, effect=s.effect))
@@ -373,7 +407,7 @@ class Tangent(Reader):
             args = tuple(self.of(a) if i in change else a for i, a in enumerate(s.args))
             kwargs = {k: self.of(a) if k in change else a for k, a in s.kwargs}
             kinds = tuple(out.kind for out in s.outs)
-            made = self.let(s.op, *args, kind=kinds if len(kinds) > 1 else kinds[0], options=kwargs)
+            made = self.let(op, *args, kind=kinds if len(kinds) > 1 else kinds[0], options=kwargs)
             terms = list(made.items) if len(kinds) > 1 else [made]
             total = [self.binary("+", x, y) for x, y in zip(total, terms, strict=True)] if total else terms
         return total
@@ -432,7 +466,7 @@ class Tangent(Reader):
     def _safe(
         self, rule: Rule, active: list[str], dots: list[Arg], out: Arg, bound: dict[str, Any]
     ) -> dict[str, Any]:
-        """The rule's arguments; where the tangent is zero by structure, values at which the rule is finite."""
+        """The rule's arguments; where the tangent is zero by structure, safe values instead."""
         plain: dict[str, Any] = {"out": out, **bound}
         given = [g for g in dots if isinstance(g, Var)]
         if (
@@ -461,9 +495,7 @@ class Tangent(Reader):
         rule = lookup(op.function) if options and op.function is not None else None
         if options and rule is not None and rule.signature is not None:
             known = rule.signature.parameters
-            options = {
-                k: a for k, a in options.items() if k not in known or a != Const(known[k].default)
-            }
+            options = {k: a for k, a in options.items() if k not in known or a != Const(known[k].default)}
         result = super().let(op, *args, options=options, **kwargs)
         if op.function is np.where or any(
             v in self.holed or (isinstance(v.kind, Array) and v.kind.dtype == "b1")
@@ -491,7 +523,7 @@ class Tangent(Reader):
         same = isinstance(have, Array) and (
             shaped or same_shape(have, out.kind) or _same_dims(have, out.kind)
         )
-        if not isinstance(have, Array | Number) or dims_of(out.kind) is None and not same:
+        if not isinstance(have, Array | Number) or (dims_of(out.kind) is None and not same):
             return self._like(dot, out)
         if not same:
             shape = self.let(Op("attribute", "shape"), out, kind=UNKNOWN)
@@ -512,11 +544,8 @@ class Tangent(Reader):
             return dot
         if isinstance(out.kind, Number) and have is not None and want is not None and is_real(arg_kind(dot)):
             return dot
-        if (
-            want is not None
-            and want[0] == "i"
-            or isinstance(arg_kind(dot), Number)
-            and is_real(arg_kind(dot))
+        if (want is not None and want[0] == "i") or (
+            isinstance(arg_kind(dot), Number) and is_real(arg_kind(dot))
         ):
             return dot
         return self.let(_helper(_support.real_if_real), dot, out, kind=_with_dtype(arg_kind(dot), out.kind))  # type: ignore[no-any-return]
@@ -608,7 +637,7 @@ class Tangent(Reader):
 
     def _loop(self, s: For | While) -> None:
         if isinstance(s, For) and self.activity.active(s.index):
-            self.refuse_at(s, Code.UNSUPPORTED_SYNTAX, "a loop over something active that is no array or list",
+            self.refuse_at(s, Code.UNSUPPORTED_SYNTAX, "a loop over something active, no array or list",
                            "loop over positions: for i in range(len(xs))")  # fmt: skip
         active = [
             i for i, p in enumerate(s.params) if self.activity.active(p) or self.activity.active(s.outs[i])
@@ -635,9 +664,9 @@ class Tangent(Reader):
         active = self._active_outs(s.outs)
         body = self._ends(s.body, active, seen_after=not s.handlers)
         handlers = tuple(Handler(h.types, h.name, self._ends(h.block, active)) for h in s.handlers)
-        final = None if s.final is None else self._ends(s.final, [])
         ends = [b.yields[len(s.outs) :] for b in (body, *(h.block for h in handlers))]
         made = (*s.outs, *self._bind_outs(s.outs, active, ends))
+        final = None if s.final is None else self._ends(s.final, [], seen_after=True)
         self.add(replace(s, body=body, handlers=handlers, final=final, outs=made))
 
     def _with(self, s: With) -> None:
@@ -657,7 +686,11 @@ def _without_defaults(op: Op, options: dict[str, Arg]) -> dict[str, Arg]:
     if rule is None or rule.signature is None:
         return options
     known = rule.signature.parameters
-    return {k: a for k, a in options.items() if not (k in known and isinstance(a, Const) and a == Const(known[k].default))}
+    return {
+        k: a
+        for k, a in options.items()
+        if not (k in known and isinstance(a, Const) and a == Const(known[k].default))
+    }
 
 
 def dot_name(v: Var) -> str:

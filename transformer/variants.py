@@ -69,6 +69,8 @@ class Variant:
         writes: whether an argument is written to, so that it matters if two of them share memory.
         takes: the names of the parameters of each entry.
         bare: whether the entries return one gradient as it is, not in a tuple.
+        holds: whether the names in the function still mean what they meant.
+        is_closed: whether the code takes nothing from the user's globals and closures.
     """
 
     def __init__(
@@ -103,11 +105,12 @@ class Variant:
             if spelled(key_of(value), described) != text:
                 raise _Stale
             self._guards.append((getter, value))
-        self._holds = reach.holds
+        self.holds = reach.holds
+        self.is_closed = not self._free and not self._guards
 
     def free(self, source: Source) -> dict[str, Any] | None:
         """The values of the user's globals and closures that the code takes, or None if it is for others."""
-        if not self._holds():
+        if not self.holds():
             return None
         return self._looked_up(source) if self._free or self._guards else {}
 

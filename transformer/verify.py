@@ -5,11 +5,11 @@ In: a function. Out: nothing, or an `Invalid` that shows the statement and says 
     verify(lowered.function)
 
 - Every variable is bound once.
-- A variable is read where it is certainly bound. It is visible to the statements after the one that binds it, and
-  in their blocks; what a `With` or a `finally` binds is visible after it. What one branch of an `If` binds is visible
-  again in that branch of every later `If` on the same condition, and what one path of a `Try` binds, where a later
-  `If` compares its `path`: this is how the reverse sweep reads a branch's values. What a loop's body binds is not
-  visible outside.
+- A variable is read where it is certainly bound. It is visible to the statements after the one that binds
+  it, and in their blocks; what a `With` or a `finally` binds is visible after it. What one branch of an `If`
+  binds is visible again in that branch of every later `If` on the same condition, and what one path of a
+  `Try` binds, where a later `If` compares its `path`: this is how the reverse sweep reads a branch's values.
+  What a loop's body binds is not visible outside.
 - Blocks yield as many values as their statement takes.
 - Operands are operands, and operations have as many as their form wants.
 - The kinds of what is carried cover what is put into it (only before there is a reverse sweep, which takes
@@ -69,10 +69,13 @@ def verify(function: Function, carried: bool = True) -> None:
 
 #: How many operands the forms have that do not take any number of them.
 _OPERANDS = {
-    "index": (2,), "attribute": (1,), "shape": (1,), "value": (1,), "store": (3,), "augment": (3,), "set": (2,), "delete": (2,),
-    "assert": (2,), "raise": (1, 2), "inplace": (2,), "push": (2,), "pop": (1,), "declare": (1,), "operator": (1, 2), "enter": (0,),
+    "index": (2,), "attribute": (1,), "shape": (1,), "value": (1,), "store": (3,), "augment": (3,), "set":
+    (2,), "delete": (2,), "assert": (2,), "raise": (1, 2), "inplace": (2,), "push": (2,), "pop": (1,),
+    "declare": (1,), "operator": (1, 2), "enter": (0,),
 }  # fmt: skip
-_OTHER_FORMS = frozenset({"call", "method", "apply", "fstring", "user", "user_adjoint", "log", "touch", "together"})
+_OTHER_FORMS = frozenset(
+    {"call", "method", "apply", "fstring", "user", "user_adjoint", "user_tangent", "log", "touch", "together", "checkpoint"}
+)
 #: Forms of which one operand may be an index with slices in it (a call: `np.add.at`).
 _INDEXED = frozenset({"index", "store", "augment", "delete", "call", "method"})
 _WRITES = frozenset({"store", "augment", "set", "delete", "push", "pop"})

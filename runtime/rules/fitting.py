@@ -1,7 +1,7 @@
 """Rules for helpers that bring an adjoint to the form of its value: generated code is differentiated again.
 
-In: the adjoint of what a helper returned, and its operands. Out: the adjoint of the helper's first operand. All
-of them are linear in it; of the value whose form is wanted they take the shape and dtype alone.
+In: the adjoint of what a helper returned, and its operands. Out: the adjoint of the helper's first operand.
+All are linear in it; of the value whose form is wanted they take the shape and dtype alone.
 
     @linear(unbroadcast, wrt=["g"], steps=["x"])
     def unbroadcast_again(g_bar, out, g, x):

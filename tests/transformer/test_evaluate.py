@@ -64,7 +64,9 @@ def quiet() -> Iterator[None]:
 
 
 def kinds_of(function: Callable[..., Any], args: tuple[Any, ...]) -> dict[str, Any]:
-    return {n: signature_kind(a, n) for n, a in zip(inspect.signature(function).parameters, args, strict=False)}
+    return {
+        n: signature_kind(a, n) for n, a in zip(inspect.signature(function).parameters, args, strict=False)
+    }
 
 
 def outside(free: Any, function: Callable[..., Any]) -> dict[str, Any]:
@@ -99,7 +101,9 @@ def test_what_is_read(make: Callable[[Any], Case], which: Any) -> None:
 
 @pytest.mark.parametrize("mode", ["joint", "split"])
 @pytest.mark.parametrize(("make", "which"), CASES)
-def test_what_is_written(make: Callable[[Any], Case], which: Any, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_written(
+    make: Callable[[Any], Case], which: Any, mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     function, args = make(which)
     value = function(*copy_arguments(args))
     if np.ndim(value) and mode == "joint":

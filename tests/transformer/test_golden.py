@@ -1,8 +1,8 @@
 """Golden files: a function, and the gradient source that is written for it.
 
-`golden/*.txt` hold, above the line `# output`, a module with a function `f` and its `args`; below it, the module
-that is generated. `argnums` says what to differentiate by, `expected` what the gradient is where differences
-do not tell; with a `seed` the forward and adjoint functions are written instead of the joint one.
+`golden/*.txt` hold, above the line `# output`, a module with a function `f` and its `args`; below it, the
+module that is generated. `argnums` says what to differentiate by, `expected` what the gradient is where
+differences do not tell; with a `seed` the forward and adjoint functions are written instead of the joint one.
 
     pytest tests/transformer/test_golden.py --update      rewrites what stands below the line
 

@@ -1,7 +1,7 @@
 """What `infer` says of a call is true of what NumPy returns: dtypes, numbers of dimensions, sizes.
 
-Every call is made for real, with sizes that include 0, 1 and equal ones, and compared with what is claimed for
-operands of which all, some or nothing is known.
+Every call is made for real, with sizes that include 0, 1 and equal ones, and compared with what is claimed
+for operands of which all, some or nothing is known.
 """
 
 from __future__ import annotations
@@ -97,7 +97,6 @@ def claims_hold(
     facts.check(infer(function, operands, options), value)
 
 
-
 def cases(count: int) -> Callable[[Callable[[Source], None]], Callable[[], None]]:
     """Run a test for `count` written-out sets of arguments."""
 
@@ -115,14 +114,15 @@ def cases(count: int) -> Callable[[Callable[[Source], None]], Callable[[], None]
 
 
 UNARY = [
-    np.sin, np.exp, np.abs, np.negative, np.sqrt, np.isfinite, np.floor, np.conj, np.real, np.imag, np.sign, np.square,
-    np.logical_not, operator.neg, operator.pos, operator.invert, abs, np.angle, np.round, np.nan_to_num, np.sinc, np.i0,
-    np.positive, np.modf, np.frexp, np.signbit, np.rint, np.float64, np.float32, np.complex128,
+    np.sin, np.exp, np.abs, np.negative, np.sqrt, np.isfinite, np.floor, np.conj, np.real, np.imag, np.sign,
+    np.square, np.logical_not, operator.neg, operator.pos, operator.invert, abs, np.angle, np.round,
+    np.nan_to_num, np.sinc, np.i0, np.positive, np.modf, np.frexp, np.signbit, np.rint, np.float64,
+    np.float32, np.complex128,
 ]  # fmt: skip
 BINARY = [
-    operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow, operator.lt,
-    operator.eq, operator.and_, np.add, np.multiply, np.power, np.maximum, np.arctan2, np.hypot, np.copysign, np.logical_and,
-    np.divmod, np.float_power, np.logaddexp, np.greater,
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow,
+    operator.lt, operator.eq, operator.and_, np.add, np.multiply, np.power, np.maximum, np.arctan2, np.hypot,
+    np.copysign, np.logical_and, np.divmod, np.float_power, np.logaddexp, np.greater,
 ]  # fmt: skip
 
 
@@ -162,9 +162,9 @@ def test_choosing(source):
 
 
 REDUCTIONS = [
-    np.sum, np.mean, np.prod, np.max, np.min, np.std, np.var, np.any, np.all, np.argmax, np.argmin, np.count_nonzero,
-    np.median, np.ptp, np.average, np.nansum, np.nanmax, np.linalg.norm, np.add.reduce, np.logical_and.reduce, np.nanmean,
-    np.maximum.reduce,
+    np.sum, np.mean, np.prod, np.max, np.min, np.std, np.var, np.any, np.all, np.argmax, np.argmin,
+    np.count_nonzero, np.median, np.ptp, np.average, np.nansum, np.nanmax, np.linalg.norm, np.add.reduce,
+    np.logical_and.reduce, np.nanmean, np.maximum.reduce,
 ]  # fmt: skip
 
 
@@ -179,9 +179,9 @@ def test_reductions(source):
         kwargs["keepdims"] = source.one(True, False)
     if source.one(True, False, False):
         kwargs |= source.one(
-            {"dtype": source.one(np.float32, np.float64, "f4", None)}, {"initial": source.real()}, {"ddof": 1},
-            {"where": source.array(x.shape, ("b1",))}, {"weights": source.array(x.shape, ("f8", "i8"))}, {"returned": True},
-            {"ord": source.one(1, 2, np.inf, "fro")}, {"out": np.zeros(x.shape[1:])},
+            {"dtype": source.one(np.float32, np.float64, "f4", None)}, {"initial": source.real()}, {"ddof":
+            1}, {"where": source.array(x.shape, ("b1",))}, {"weights": source.array(x.shape, ("f8", "i8"))},
+            {"returned": True}, {"ord": source.one(1, 2, np.inf, "fro")}, {"out": np.zeros(x.shape[1:])},
         )  # fmt: skip
     claims_hold(source, function, x, **kwargs)
     if "axis" in kwargs:
@@ -214,14 +214,19 @@ def test_along_an_axis(source):
     claims_hold(source, np.cumsum, x, axis=axis, dtype=source.one(np.float32, "c16", None))
 
 
+REARRANGING = [
+    np.tril, np.triu, np.flipud, np.fliplr, np.ravel, np.copy, np.trace, np.diag, np.diagonal, np.atleast_1d,
+    np.atleast_2d, np.matrix_transpose, np.ndarray.flatten, np.unique, np.nonzero,
+]  # fmt: skip
+
+
 @cases(100)
 def test_rearranging(source):
     x = source.array()
     axes = source.one(*itertools.permutations(range(x.ndim)))
     claims_hold(source, np.transpose, x)
     claims_hold(source, np.transpose, x, source.one(axes, list(axes)), literal=(1,))
-    for function in (np.tril, np.triu, np.flipud, np.fliplr, np.ravel, np.copy, np.trace, np.diag, np.diagonal, np.atleast_1d,
-                     np.atleast_2d, np.matrix_transpose, np.ndarray.flatten, np.unique, np.nonzero):  # fmt: skip
+    for function in REARRANGING:
         if function is not np.ndarray.flatten or isinstance(x, np.ndarray):
             claims_hold(source, function, x)
     first, second = source.axis(x, False), source.axis(x, False)
@@ -251,9 +256,9 @@ def test_reshaping(source):
 
 
 INDICES: list[Any] = [
-    0, 0, -1, 1, None, ..., slice(None), slice(1, None), slice(None, -1), slice(1, -1), np.int64(0), np.array(0), True, False,
-    np.bool_(True), np.array(True), [0, 0], [], [True], [-1], np.array([0, -1]), np.array([[0], [0]]), np.zeros(0, int),
-    np.array([0], "u1"),
+    0, 0, -1, 1, None, ..., slice(None), slice(1, None), slice(None, -1), slice(1, -1), np.int64(0),
+    np.array(0), True, False, np.bool_(True), np.array(True), [0, 0], [], [True], [-1], np.array([0, -1]),
+    np.array([[0], [0]]), np.zeros(0, int), np.array([0], "u1"),
 ]  # fmt: skip
 
 
@@ -281,6 +286,12 @@ def test_slices_of_slices(source):
     claims_hold(source, operator.getitem, x[:-2], part)
 
 
+PRODUCTS = [
+    ("i", "i"), ("ij", "j"), ("i", "ij"), ("ij", "jk"), ("bij", "bjk"), ("bij", "j"), ("ij", "bjk"),
+    ("", "ij"), ("i", "k"), ("ij", "kj"), ("", ""),
+]  # fmt: skip
+
+
 @cases(300)
 def test_products(source):
     sizes = {letter: source.one(*SIZES) for letter in "ijkb"}
@@ -289,8 +300,7 @@ def test_products(source):
         return source.array(tuple(sizes[c] for c in letters), ("f8", "f4", "c8", "i8", "b1"))
 
     for function in (np.matmul, operator.matmul, np.dot, np.inner, np.vdot, np.outer, np.kron, np.vecdot):
-        for one, two in (("i", "i"), ("ij", "j"), ("i", "ij"), ("ij", "jk"), ("bij", "bjk"), ("bij", "j"), ("ij", "bjk"), ("", "ij"),
-                         ("i", "k"), ("ij", "kj"), ("", "")):  # fmt: skip
+        for one, two in PRODUCTS:
             if source.one(True, False, False):
                 claims_hold(source, function, array(one), array(two))
     claims_hold(source, np.dot, array("i"), source.number())
@@ -303,6 +313,12 @@ def test_products(source):
     claims_hold(source, np.convolve, array("i"), array("j"))
 
 
+OF_MATRICES = [
+    np.linalg.inv, np.linalg.det, np.linalg.slogdet, np.linalg.cholesky, np.linalg.eig, np.linalg.eigvals,
+    np.linalg.eigh, np.linalg.svd, np.linalg.qr, np.linalg.pinv, np.linalg.matrix_norm, np.linalg.norm,
+]  # fmt: skip
+
+
 @cases(100)
 def test_linear_algebra(source):
     n = source.one(1, 2, 3)
@@ -311,8 +327,7 @@ def test_linear_algebra(source):
     ).astype("f4")
     if source.one(True, False):
         square = square - 3 * np.swapaxes(np.triu(square), -1, -2)
-    for function in (np.linalg.inv, np.linalg.det, np.linalg.slogdet, np.linalg.cholesky, np.linalg.eig, np.linalg.eigvals,
-                     np.linalg.eigh, np.linalg.svd, np.linalg.qr, np.linalg.pinv, np.linalg.matrix_norm, np.linalg.norm):  # fmt: skip
+    for function in OF_MATRICES:
         claims_hold(source, function, square)
     claims_hold(source, np.linalg.solve, square, source.array((n,), FLOATS))
     claims_hold(source, np.linalg.solve, square, source.array((n, 2), FLOATS))
@@ -354,8 +369,8 @@ def test_arrays_of_displays(source):
     rows, columns = source.one(0, 1, 2), source.one(0, 1, 3)
     display = source.one(
         [entry() for _ in range(columns)], [[entry() for _ in range(columns)] for _ in range(rows)],
-        [tuple(entry() for _ in range(columns)) for _ in range(rows)], entry(), [source.array((3,)), [1, 2.0, 3]],
-        [source.array((2, 1)), source.array((2, 1))], source.array(),
+        [tuple(entry() for _ in range(columns)) for _ in range(rows)], entry(), [source.array((3,)), [1, 2.0,
+        3]], [source.array((2, 1)), source.array((2, 1))], source.array(),
     )  # fmt: skip
     for function in (np.array, np.asarray):
         claims_hold(source, function, display)

@@ -1,4 +1,4 @@
-"""Kinds: what is joined covers both, what is broadcast is what NumPy broadcasts, equal names mean equal sizes.
+"""Kinds: a join covers both, broadcasting is that of NumPy, equal names mean equal sizes.
 
 The gradients at the end are wrong wherever two sizes are taken to be equal that are not.
 """
@@ -37,12 +37,14 @@ from adjoin.transformer.kinds import (
 from adjoin.transformer.sizes import axis_size, size_of, slice_size
 
 VALUES: list[Any] = [
-    True, 2, 0.5, 1j, np.float64(0.5), np.float32(0.5), np.int64(3), np.complex64(1j), np.bool_(True), np.ones(()), np.ones(1),
-    np.ones(3), np.ones((3, 1)), np.ones((0, 3), "f4"), np.ones((2, 3), "i4"), np.ones(2, "c16"),
+    True, 2, 0.5, 1j, np.float64(0.5), np.float32(0.5), np.int64(3), np.complex64(1j), np.bool_(True),
+    np.ones(()), np.ones(1), np.ones(3), np.ones((3, 1)), np.ones((0, 3), "f4"), np.ones((2, 3), "i4"),
+    np.ones(2, "c16"),
 ]  # fmt: skip
 KINDS = [
-    *map(kind_of, VALUES), UNKNOWN, UNDEFINED, Opaque(str), Opaque(None), Static(None, "None"), Sequence(FLOAT),
-    Container(tuple, (0, 1), (FLOAT, FLOAT)), Array("f8", None), Array(None, (None,)), Array("f8", (Dim("n"),)),
+    *map(kind_of, VALUES), UNKNOWN, UNDEFINED, Opaque(str), Opaque(None), Static(None, "None"),
+    Sequence(FLOAT), Container(tuple, (0, 1), (FLOAT, FLOAT)), Array("f8", None), Array(None, (None,)),
+    Array("f8", (Dim("n"),)),
 ]  # fmt: skip
 
 
@@ -76,7 +78,9 @@ def test_a_join_is_true_of_both(data, x, y):
 @given(st.data())
 def test_broadcasting(data):
     facts = Abstraction(lambda options: options[data.draw(st.integers(0, len(options) - 1))], vague=False)
-    shapes = data.draw(st.lists(st.lists(st.sampled_from([0, 1, 2, 3]), max_size=3).map(tuple), min_size=1, max_size=3))
+    shapes = data.draw(
+        st.lists(st.lists(st.sampled_from([0, 1, 2, 3]), max_size=3).map(tuple), min_size=1, max_size=3)
+    )
     try:
         shape = np.broadcast_shapes(*shapes)
     except ValueError:
@@ -210,7 +214,9 @@ def test_the_smallest_of_numbers():
 
 
 def test_sorting_everything():
-    assert_gradient(lambda x: np.sum(np.sort(x, axis=None) * np.arange(4.0)), np.array([[3.0, 1.0], [2.0, 0.5]]))
+    assert_gradient(
+        lambda x: np.sum(np.sort(x, axis=None) * np.arange(4.0)), np.array([[3.0, 1.0], [2.0, 0.5]])
+    )
 
 
 def test_a_triangle_of_a_vector():

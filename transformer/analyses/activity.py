@@ -22,7 +22,8 @@ from .aliases import WRITES_FIRST, Aliases, immutable, is_rerun
 _MOVES = frozenset({"value", "index", "store", "augment", "inplace", "push", "pop"})
 #: Callables that look at values and let nothing of them out again.
 _LOOKS = frozenset(
-    {print, len, isinstance, type, id, str, repr, format, bool, hash, range, hasattr, callable, int, refuse_overlap}
+    {print, len, isinstance, type, id, str, repr, format, bool, hash, range, hasattr, callable, int}
+    | {refuse_overlap}
 )
 
 
@@ -250,7 +251,7 @@ def _comes_back(s: Let, activity: Activity) -> bool:
 def _flows(s: Let, v: Var, activity: Activity) -> bool:
     """Whether what goes in may matter: it comes back as a useful result, or memory may be changed."""
     if any(
-        activity.is_useful(out) or isinstance(out.kind, Unknown) and activity.is_useful(out) for out in s.outs
+        activity.is_useful(out) or (isinstance(out.kind, Unknown) and activity.is_useful(out)) for out in s.outs
     ):
         return True
     return not immutable(v.kind) and s.effect == "io"

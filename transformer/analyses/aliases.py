@@ -77,8 +77,8 @@ class Aliases:
     def is_buffer(self, v: Var) -> bool:
         """An array whose memory something writes to."""
         return (
-            isinstance(v.kind, Array)
-            and self.of(v) in self.written
+            (isinstance(v.kind, Array)
+            and self.of(v) in self.written)
             or (
                 not immutable(v.kind)
                 and not isinstance(v.kind, Array | SequenceKind | Container)
@@ -178,8 +178,8 @@ class Aliases:
             fresh = rule.signature is None  # nothing of what it is given comes out again
             return (
                 rule.view
-                or not fresh
-                and any(isinstance(k, SequenceKind) for k in map(arg_kind, [*s.args, *s.outs]))
+                or (not fresh
+                and any(isinstance(k, SequenceKind) for k in map(arg_kind, [*s.args, *s.outs])))
             )
         if isinstance(s.op.function, np.ufunc) or s.op.form == "operator":
             return False

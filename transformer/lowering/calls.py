@@ -42,7 +42,7 @@ from .expressions import (
     subscript,
     value,
 )
-from .generated import carried
+from .generated import WRITING, carried
 from .instances import call_instance, is_recursive
 from .reader import Frame, Reader
 from .values import (
@@ -174,7 +174,7 @@ def _call_ref(
         reader.refuse(frame, node, Code.OPAQUE_CALL, f"`{callee.text}` inside a function that is differentiated", "use grad there")
     if _hashable(function) and getattr(function, MARK, None) is function:
         path = (*callee.path, ("attr", "__wrapped__")) if callee.path is not None else None
-        wrapped = Ref(function.__wrapped__, callee.text, callee.imports, path)
+        wrapped = Ref(getattr(function, "__wrapped__", None), callee.text, callee.imports, path)
         return _run_again(reader, frame, wrapped, args, kwargs, node)
     try:
         special = BUILTINS.get(function)
@@ -227,7 +227,8 @@ def _run_again(
 ) -> Any:
     """A call of a checkpointed function: it is read in place, between marks."""
     token = object()
-    name = function.name if isinstance(function, Closure) else getattr(getattr(function, "value", None), "__name__", "inner")
+    made = function if isinstance(function, Closure) else getattr(function, "value", None)
+    name = getattr(made, "name", None) or getattr(made, "__name__", "inner")
     reader.do(Op("checkpoint", f"begin {name}", token), effect="")
     result = call(reader, frame, function, args, kwargs, node)
     reader.do(Op("checkpoint", f"end {name}", token), effect="")
@@ -592,6 +593,8 @@ def _specialise(
         made = _read_helper_body(reader, frame, function, args, kwargs, node)
         if made is not NotImplemented:
             return made
+    if function in WRITING:
+        reader.refuse(frame, node, Code.MUTATION, f"what `{function.__name__}` writes is not followed here", "")
     op = Op("call", function.__name__, function, Ref(function, function.__name__, "support"))
     operands = tuple(reader.arg(a) for a in args)
     kind = _helper_kind(function, operands)

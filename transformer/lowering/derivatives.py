@@ -20,7 +20,24 @@ from .. import load
 from ..analyses.aliases import Aliases
 from ..errors import Code
 from ..infer import arg_kind
-from ..ir import UNBOUND, Arg, Block, Const, For, Function, Ref, Try, Tup, Var, While, bound, in_order, rebuild, substitute, walk
+from ..ir import (
+    UNBOUND,
+    Arg,
+    Block,
+    Const,
+    For,
+    Function,
+    Ref,
+    Try,
+    Tup,
+    Var,
+    While,
+    bound,
+    in_order,
+    rebuild,
+    substitute,
+    walk,
+)
 from ..nested import MAKERS, Differentiated
 from ..source import read
 from .expressions import opened
@@ -35,7 +52,12 @@ _OPTIONS = ("argnums", "argnames", "has_aux", "like")
 
 
 def made_by(
-    reader: Reader, frame: Frame, callee: Ref, args: list[Any], kwargs: dict[str, Any], node: cst.CSTNode | None
+    reader: Reader,
+    frame: Frame,
+    callee: Ref,
+    args: list[Any],
+    kwargs: dict[str, Any],
+    node: cst.CSTNode | None,
 ) -> Any:
     """`grad(f, argnums=1)`, `value_and_grad(f)`; without a function yet, a decorator."""
     if not args:
@@ -66,11 +88,22 @@ def _known(reader: Reader, frame: Frame, value: Any, node: cst.CSTNode | None) -
         return value.value
     if isinstance(value, Tup | ListValue):
         return tuple(_known(reader, frame, item, node) for item in value.items)
-    reader.refuse(frame, node, Code.UNSUPPORTED_SYNTAX, "an option of a gradient is not known before running", "write it as a constant")
+    reader.refuse(
+        frame,
+        node,
+        Code.UNSUPPORTED_SYNTAX,
+        "an option of a gradient is not known before running",
+        "write it as a constant",
+    )
 
 
 def call_derivative(
-    reader: Reader, frame: Frame, made: Derivative, args: list[Any], kwargs: dict[str, Any], node: cst.CSTNode | None
+    reader: Reader,
+    frame: Frame,
+    made: Derivative,
+    args: list[Any],
+    kwargs: dict[str, Any],
+    node: cst.CSTNode | None,
 ) -> Any:
     """The derivative at these arguments."""
     from .calls import call, read_call
@@ -90,7 +123,13 @@ def call_derivative(
     with reader.block() as statements:
         value = reader.arg(call(reader, frame, made.function, args, kwargs, node))
     if any(container.serial <= born for container, _, _ in reader.journal[mark:]):
-        reader.refuse(frame, node, Code.MUTATION, "the inner function changes a container of the outer one", "return the new value")
+        reader.refuse(
+            frame,
+            node,
+            Code.MUTATION,
+            "the inner function changes a container of the outer one",
+            "return the new value",
+        )
     body = Block(tuple(statements), (value,))
     params = tuple(var for var, _ in leaves)
     own = _bound_inside(body) | {*params, UNBOUND}
@@ -102,7 +141,13 @@ def call_derivative(
     inner = Function(name, params, _renamed(body, given), tuple(given[v] for v in outer))
     written = Aliases(inner)
     if any(written.of(v) in written.written for v in inner.free):
-        reader.refuse(frame, node, Code.MUTATION, "the inner function writes into an array of the outer one", "copy it first")
+        reader.refuse(
+            frame,
+            node,
+            Code.MUTATION,
+            "the inner function writes into an array of the outer one",
+            "copy it first",
+        )
     text, entry = DIFFERENTIATE[0](inner, active, made.options, reader)
     module = load.load(text, f"{name}_nested", load.key_of(text))
     operands = [*(arg for _, arg in leaves), *outer]
@@ -115,7 +160,9 @@ def call_derivative(
     return _in_form(reader, frame, result, made.options, single and len(places) == 1, len(places) == 1)
 
 
-def _in_form(reader: Reader, frame: Frame, result: Any, options: dict[str, Any], single: bool, bare: bool) -> Any:
+def _in_form(
+    reader: Reader, frame: Frame, result: Any, options: dict[str, Any], single: bool, bare: bool
+) -> Any:
     """What generated code returns, in the form in which the call returns it."""
     with_value, has_aux = options.get("with_value", False), options.get("has_aux", False)
     if not with_value and not has_aux:
@@ -174,15 +221,20 @@ def _bound_inside(body: Block) -> set[Var]:
 
 
 def _places(
-    reader: Reader, frame: Frame, made: Derivative, args: list[Any], kwargs: dict[str, Any], node: cst.CSTNode | None
+    reader: Reader,
+    frame: Frame,
+    made: Derivative,
+    args: list[Any],
+    kwargs: dict[str, Any],
+    node: cst.CSTNode | None,
 ) -> tuple[list[int | str], bool]:
     """Where the active arguments are in the call, and whether the gradient comes alone."""
     argnums, argnames = made.options.get("argnums", 0), made.options.get("argnames")
     names = () if argnames is None else (argnames,) if isinstance(argnames, str) else tuple(argnames)
-    said = isinstance(argnums, tuple) or "argnums" in made.options and type(argnums) is int
+    said = isinstance(argnums, tuple) or ("argnums" in made.options and type(argnums) is int)
     numbers = () if names and not said else argnums if isinstance(argnums, tuple) else (argnums,)
     asked = [*numbers, *names]
-    single = isinstance(argnames, str) and not numbers or not names and not isinstance(argnums, tuple)
+    single = (isinstance(argnames, str) and not numbers) or (not names and not isinstance(argnums, tuple))
     parameters = _parameters(made.function)
     places: list[int | str] = []
     for each in asked:
@@ -194,7 +246,11 @@ def _places(
             each = parameters[each]
         if (each not in kwargs) if isinstance(each, str) else not 0 <= each < len(args):
             reader.refuse(
-                frame, node, Code.UNKNOWN_ARGUMENT, f"a gradient with respect to argument {each!r} is asked for, which is not given", "pass it"
+                frame,
+                node,
+                Code.UNKNOWN_ARGUMENT,
+                f"a gradient with respect to argument {each!r} is asked for, which is not given",
+                "pass it",
             )
         places.append(each)
     return places, single
@@ -241,5 +297,9 @@ def _fresh(reader: Reader, value: Any, leaves: list[tuple[Var, Arg]]) -> Any:
 
 
 def _refuse_inactive(reader: Reader, frame: Frame, value: Any, node: cst.CSTNode | None) -> None:
-    what = f"`{value.value!r}`" if isinstance(value, Const) else "an argument that holds no floating-point numbers"
+    what = (
+        f"`{value.value!r}`"
+        if isinstance(value, Const)
+        else "an argument that holds no floating-point numbers"
+    )
     reader.refuse(frame, node, Code.INTEGER_ARGUMENT, f"a gradient is asked for at {what}", "pass a float")

@@ -11,6 +11,19 @@ import sys
 from typing import Any
 
 from ...runtime import support
+from ...runtime import support_memory as memory
+
+#: Helpers that change what they are given.
+WRITING = frozenset(
+    {
+        memory.add_to_item,
+        memory.add_to_list,
+        memory.put_back,
+        memory.put_back_deleted,
+        memory.take_inserted,
+        memory.take_item,
+    }
+)
 
 #: Generated modules live in this package.
 GENERATED = f"{support.__name__.partition('.runtime')[0]}._generated."

@@ -41,6 +41,10 @@ LONGEST_WRITTEN_OUT = 8
 def iteration(reader: Reader, frame: Frame, x: Any, node: cst.CSTNode | None) -> Steps | Iteration:
     """How to loop over a value."""
     reader.check_known(x)
+    if isinstance(x, Iteration) and x.snapshots is not None:
+        reason = "checkpointed(...) stands somewhere else than in the head of a `for` statement"
+        rewrite = "write `for x in checkpointed(...):`, with enumerate, zip, ... inside of it"
+        reader.refuse(frame, node, Code.UNSUPPORTED_SYNTAX, reason, rewrite)
     if isinstance(x, Steps | Iteration):
         return x
     if isinstance(x, Flat):
@@ -111,8 +115,9 @@ def _checkpointed(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[st
     if len(args) != 1 or kwargs.keys() != {"snapshots"}:
         return NotImplemented
     snapshots = reader.arg(kwargs["snapshots"])
-    if isinstance(snapshots, Const) and not (isinstance(snapshots.value, int) and snapshots.value >= 1):
-        reader.refuse(frame, node, Code.UNSUPPORTED_SYNTAX, f"a checkpointed loop keeps at least one snapshot, not {snapshots!r}", "")
+    if isinstance(snapshots, Const) and not (isinstance(snapshots.value, int | np.integer) and snapshots.value >= 1):
+        reason = f"a checkpointed loop needs at least one snapshot, not {snapshots!r}"
+        reader.refuse(frame, node, Code.UNSUPPORTED_SYNTAX, reason)
     steps = iteration(reader, frame, args[0], node)
     if isinstance(steps, Steps):
         steps = _positions(reader, reader.run(reader.new(ListValue(steps.items))))
@@ -459,7 +464,9 @@ def for_loop(reader: Reader, frame: Frame, node: cst.For) -> None:
         text = f"for {frame.source.code(node.target)} in {frame.source.code(node.iter)}:"
         site = reader.site_of(frame, node, statement=True)
         reader.site = site = None if site is None else replace(site, text=text)
-    steps = iteration(reader, frame, value(reader, frame, node.iter), node.iter)
+    items = value(reader, frame, node.iter)
+    marked = isinstance(items, Iteration) and items.snapshots is not None
+    steps: Steps | Iteration = items if marked else iteration(reader, frame, items, node.iter)
     suite = flatten(node.body)
 
     def body(item: Any) -> None:

@@ -14,6 +14,7 @@ have set one is read under the condition that it did not:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import libcst as cst
@@ -273,7 +274,8 @@ def _orelse(node: cst.If) -> list[cst.CSTNode]:
 def _if(reader: Reader, frame: Frame, node: cst.If, rest: Sequence[cst.CSTNode]) -> None:
     """An `if`; `rest` is what follows it, for the branches that reach their end."""
     if not reader.splicing:
-        reader.site = reader.site_of(frame, node.test, statement=True)
+        site = reader.site_of(frame, node.test, statement=True)
+        reader.site = site and replace(site, text=f"if {site.text}:")
     test = value(reader, frame, node.test)
     then, orelse = flatten(node.body), _orelse(node)
     truth = known_truth(test)

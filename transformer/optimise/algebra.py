@@ -110,6 +110,13 @@ class _Algebra(Rewriter):
             return None  # of unsigned integers, -x is no number below 0
         return made.args[0]
 
+    def _is_one(self, arg: Arg) -> bool:
+        """1, 1.0 or the seed in another precision, `np.float32(1.0)`."""
+        made = self.made.get(arg) if isinstance(arg, Var) else None
+        if made is not None and made.op.function in (np.float16, np.float32):
+            arg = made.args[0]
+        return isinstance(arg, Const) and type(arg.value) in (int, float) and arg.value == 1
+
     def _once(self, arg: Arg) -> bool:
         return isinstance(arg, Const) or (isinstance(arg, Var) and self.memory.reads_of(arg) == 1)
 
@@ -170,9 +177,9 @@ class _Algebra(Rewriter):
     def _unit(self, s: Let) -> Arg | None:
         """`1.0 * x`, `x * 1.0`, `x / 1.0`."""
         x, y = s.args
-        if s.op.text in "*/" and _is_one(y):
+        if s.op.text in "*/" and self._is_one(y):
             kept = x
-        elif s.op.text == "*" and _is_one(x):
+        elif s.op.text == "*" and self._is_one(x):
             kept = y
         elif s.op.text in "+-" and y == Const(0) and is_integer(arg_kind(x)):
             kept = x
@@ -201,7 +208,7 @@ class _Algebra(Rewriter):
             return replace(s, op=BINARY_OPS["-"], args=(y, minus_x))
         if symbol in "*/":
             for inner, mine, args in ((minus_x, x, (minus_x, y)), (minus_y, y, (x, minus_y))):
-                minus_one = symbol == "*" and inner is not None and _is_one(inner) and isinstance(mine, Const)
+                minus_one = symbol == "*" and inner is not None and self._is_one(inner) and isinstance(mine, Const)
                 if minus_one and is_real(s.out.kind) and self._fits(args[0] if mine is y else args[1], s.out):  # type: ignore[arg-type]
                     return replace(s, op=UNARY_OPS["-"], args=(x if mine is y else y,))
                 if inner is not None and isinstance(mine, Var) and self._once(mine):
@@ -344,10 +351,6 @@ def _is_integer_power(s: Let) -> bool:
         and isinstance(exponent, Var)
         and is_integer(exponent.kind)
     )
-
-
-def _is_one(arg: Arg) -> bool:
-    return isinstance(arg, Const) and type(arg.value) in (int, float) and arg.value == 1
 
 
 def _is_vector(kind: Kind) -> bool:
