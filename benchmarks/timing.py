@@ -58,7 +58,9 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> 
         return
     shown = Table(title=title, title_justify="left")
     for at, column in enumerate(columns):
-        shown.add_column(column, justify="right" if at else "left")
+        shown.add_column(column, justify="right" if at else "left", no_wrap=True)
     for row in rows:
         shown.add_row(*row)
-    Console().print(shown)
+    console = Console()
+    console.width = max(console.width, console.measure(shown).maximum)  # a table is not cut to fit a terminal
+    console.print(shown)

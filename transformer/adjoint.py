@@ -126,6 +126,8 @@ class Adjoint(Reader):
         self.indices: dict[Var, Var] = {}
         self.holed: set[Var] = set()  # adjoints that may hold zeros by structure
         self._defined: dict[Var, Statement] = {}
+        self.maybe_unbound = _unbound_somewhere(function.body)
+        self.bound_to_none: set[Var] = set()  # those of which zeros are made, whether they are bound or not
         self.static_shadows = StaticShadows(self)
         for s in walk(function.body):
             if isinstance(s, For | While):
@@ -360,6 +362,7 @@ class Adjoint(Reader):
             return bar.arg
         made = self.call(np.zeros_like, self.primal(target))
         made.name = bar_name(target)
+        made.hint = adjoint_hint(target) or made.hint
         self._hole(made)
         if bar is not None:
             self.augment(made, ELLIPSIS, bar.arg)
@@ -374,9 +377,10 @@ class Adjoint(Reader):
             if not isinstance(v.kind, Array | SequenceKind):
                 own = self.bars.pop(v, None)
                 held = Const(0.0) if own is None else own.arg
-                return self.let(
+                made: Arg = self.let(
                     Op("method", "total"), self._shadow_table(), self.primal(v), held, kind=UNKNOWN
-                )  # type: ignore[no-any-return]
+                )
+                return made
             return self.shadow(v)
         bar = self.bars.pop(v, None)
         return None if bar is None else bar.arg
@@ -814,9 +818,10 @@ class Adjoint(Reader):
         return self._real(g, x)
 
     def _spread(self, g: Arg, x: Var) -> Arg:
-        return self.call(
+        made: Arg = self.call(
             np.broadcast_to, g, self.let(Op("attribute", "shape"), self.primal(x), kind=Opaque(tuple))
-        )  # type: ignore[no-any-return]
+        )
+        return made
 
     def _real(self, g: Arg, x: Var) -> Arg:
         """In the dtype of `x`: the real part if it is real."""
@@ -879,7 +884,7 @@ class Adjoint(Reader):
                 self._block(block)
                 self.site = s.site
             ends.append((statements, self.bars))
-        self._join(s.outs, before, ends, lambda b, o: If(self.primal(s.condition), b[0], b[1], o, s.site))
+        self._join(_bound_inside(s), before, ends, lambda b, o: If(self.primal(s.condition), b[0], b[1], o, s.site))
 
     def _branch_out(self, out: Var, y: Arg, outs: dict[Var, Bar]) -> None:
         if self.is_buffer(out):
@@ -896,16 +901,19 @@ class Adjoint(Reader):
 
     def _join(
         self,
-        _: Any,
+        inside: set[Var],
         before: dict[Var, Bar],
         ends: list[tuple[list[Statement], dict[Var, Bar]]],
         make: Callable[[list[Block], tuple[Var, ...]], Statement],
     ) -> None:
-        """Adjoints after branches: where they differ, the statement binds them."""
+        """Adjoints after branches: where they differ, the statement binds them.
+
+        What was bound `inside` a branch has had its adjoint passed on, or nobody asks for it.
+        """
         outs: list[Var] = []
         yields: list[list[Arg]] = [[] for _ in ends]
         joined = dict(before)
-        for v in dict.fromkeys(v for _, bars in ends for v in bars):
+        for v in dict.fromkeys(v for _, bars in ends for v in bars if v not in inside):
             found = [bars.get(v) for _, bars in ends]
             if all(b == found[0] for b in found):
                 joined[v] = found[0]  # type: ignore[assignment]
@@ -932,6 +940,9 @@ class Adjoint(Reader):
         self.bars = joined
 
     def _zero(self, v: Var) -> Arg:
+        if v in self.maybe_unbound and not isinstance(v.kind, Number):
+            self.bound_to_none.add(v)
+            return self.let(self.function_op(support.zeros_of), self.primal(v), kind=v.kind)  # type: ignore[no-any-return]
         zero = self.zeros_like(self.primal(v))
         if isinstance(v.kind, Array):
             self._hole(zero)
@@ -977,7 +988,7 @@ class Adjoint(Reader):
             self.statements.extend(ends[0][0])
             self.bars = ends[0][1]
         else:
-            self._join(s.outs, before, ends, make)
+            self._join(_bound_inside(s), before, ends, make)
 
     def _loop(self, s: For | While) -> None:
         self._prepare(s, loop=True)
@@ -1127,9 +1138,10 @@ class Adjoint(Reader):
         counted = self._counted(s.iterable) if isinstance(s, For) and self._recountable(s) else None
         if counted is None:
             assert s.trips is not None
-            return self.let(
+            counting: Arg = self.let(
                 Op("call", "range", range, Ref(range, "range")), self.primal(s.trips), kind=Opaque(range)
-            )  # type: ignore[no-any-return]
+            )
+            return counting
         made, stop, last_first = counted
         forwards: Var = self.let(made.op, *[self.primal(a) for a in made.args], kind=Opaque(range))
         if s.stops:
@@ -1141,9 +1153,10 @@ class Adjoint(Reader):
             )
         if last_first:
             return forwards
-        return self.let(
+        backwards: Arg = self.let(
             Op("call", "reversed", reversed, Ref(reversed, "reversed")), forwards, kind=Opaque(None)
-        )  # type: ignore[no-any-return]
+        )
+        return backwards
 
 
 #: Managers that only set how arithmetic warns: the reverse sweep is under them as well.
@@ -1214,6 +1227,7 @@ class StaticShadows:
         else:
             made = adjoint.call(np.zeros_like, adjoint.primal(v))
             made.name = bar_name(v)
+            made.hint = adjoint_hint(v) or made.hint
         adjoint._hole(made)
         return made
 
@@ -1385,6 +1399,20 @@ def _surely_not_one(size: Any) -> bool:
     from .kinds import is_not_one
 
     return is_not_one(size)
+
+
+def _unbound_somewhere(block: Block) -> set[Var]:
+    """Variables that some path leaves unbound."""
+    found: set[Var] = set()
+    for s in walk(block):
+        if isinstance(s, If | Try):
+            ends = [s.then, s.orelse] if isinstance(s, If) else [s.body, *(h.block for h in s.handlers)]
+            for i, out in enumerate(s.outs):
+                if any(end.yields[i] is UNBOUND or end.yields[i] in found for end in ends):
+                    found.add(out)
+        elif isinstance(s, For | While):
+            found.update(out for out, init in zip(s.outs, s.inits, strict=True) if init is UNBOUND or init in found)
+    return found
 
 
 def _bound_inside(s: Statement) -> set[Var]:

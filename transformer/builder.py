@@ -90,7 +90,8 @@ class Builder:
         if kind is None:
             kind = infer(op.function, args, kwargs) if op.function is not None else UNKNOWN
         if isinstance(kind, tuple) and len(kind) == 1:  # written without unpacking, so it is the tuple itself
-            whole = self.let(op, *args, kind=Opaque(tuple) if not kind[0].differentiable else UNKNOWN, effect=effect, **kwargs)
+            whole_kind = UNKNOWN if kind[0].differentiable else Opaque(tuple)
+            whole = self.let(op, *args, kind=whole_kind, effect=effect, options=kwargs)
             return Tup((self.let(INDEX, whole, Const(0), name=name, kind=kind[0]),))
         kinds = kind if isinstance(kind, tuple) else (kind,)
         outs = tuple(Var(name, k, "" if name else hint_of(op, args)) for k in kinds)

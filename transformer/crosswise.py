@@ -23,7 +23,11 @@ PASSED_OVER = frozenset({Code.MUTATION, Code.OPAQUE_CALL, Code.UNSUPPORTED_SYNTA
 
 
 def hessian_product(
-    moving: Gradient, wanted: Gradient, direction: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]
+    moving: Gradient,
+    wanted: Gradient,
+    direction: tuple[Any, ...],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
 ) -> tuple[tuple[Any, ...], Variant | None]:
     """The block of the Hessian of a function for two sets of its arguments, times a direction.
 
@@ -48,6 +52,8 @@ def hessian_product(
     adjoint = Gradient(code, argnums=places)
     (value, _), saved = adjoint.forward(*values, *direction)
     if hasattr(value, "shape") and value.shape:
-        raise AdjoinError(Code.NON_SCALAR_RESULT, "second derivatives need a function whose result is one number")
+        raise AdjoinError(
+            Code.NON_SCALAR_RESULT, "second derivatives need a function whose result is one number"
+        )
     found: tuple[Any, ...] = adjoint.adjoint(saved, (type(value)(0), type(value)(1)))
     return found, adjoint._last

@@ -589,13 +589,17 @@ class _Printer:
 
     def _subscript_item(self, part: Arg) -> str:
         if isinstance(part, Slc):
-            start, stop, step = (
-                "" if p == Const(None) else self._arg(p) for p in (part.start, part.stop, part.step)
-            )
-            return f"{start}:{stop}" + (f":{step}" if step else "")
+            return self._slice(part)
         if part == Const(Ellipsis):
             return "..."
         return self._arg(part)
+
+    def _slice(self, part: Slc) -> str:
+        """`a:b`, with blanks around the colon where a part is no plain name or number."""
+        parts = ["" if p == Const(None) else self._arg(p) for p in (part.start, part.stop, part.step)]
+        plain = all(p.removeprefix("-").isalnum() or p.isidentifier() or not p for p in parts)
+        text = ":".join(parts[: 3 if parts[2] else 2])
+        return text if plain else " : ".join(parts[: 3 if parts[2] else 2]).strip()
 
     def _fstring(self, s: Let) -> str:
         template, out, args = s.op.text, "", iter(s.args)
@@ -659,6 +663,8 @@ def _literal(value: Any) -> Text:
         return Text(f"float({str(value)!r})")
     if value is Ellipsis:
         return Text("...")
+    if isinstance(value, complex) and repr(value).startswith("(-0"):  # as written, that would be 0.0
+        return Text(f"-{-value!r}", 13)
     text = repr(value)
     if isinstance(value, str) and '"' not in text:
         text = f'"{text[1:-1]}"'.replace("\\'", "'")

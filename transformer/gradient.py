@@ -480,7 +480,9 @@ class GradientOfGradient(Gradient):
             return self._crosswise(error, args, kwargs)
         return self._as_called(value), saved
 
-    def _crosswise(self, error: AdjoinError, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, _Crossed]:
+    def _crosswise(
+        self, error: AdjoinError, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Any, _Crossed]:
         """Value and saved values for the other way to second derivatives; `error` where there is none."""
         from .crosswise import PASSED_OVER
 
@@ -504,9 +506,10 @@ class GradientOfGradient(Gradient):
         return self._as_called(value), self._as_called(dot)
 
     def _alone(self) -> bool:
-        """Whether generated code gives one gradient as it is where the inner gradient gives a tuple of one."""
+        """Whether generated code gives one gradient as it is where the inner one gives a tuple of one."""
         inner = self.primal
-        return not inner._with_value and not inner._has_aux and not inner._single and len(inner._asked or ()) == 1
+        plain = not inner._with_value and not inner._has_aux
+        return plain and not inner._single and len(inner._asked or ()) == 1
 
     def _as_called(self, gradients: Any) -> Any:
         """What generated code gives, in the form in which calling the inner gradient gives it."""

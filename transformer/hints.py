@@ -23,11 +23,16 @@ _OPERATORS = {
 }
 _CALLS = {
     "sum": "total",
-    "reversed": "backwards",
-    "len": "length",
-    "range": "steps",
     "max": "largest",
     "min": "smallest",
+    "len": "length",
+    "range": "steps",
+    "reversed": "backwards",
+    "where": "chosen",
+    "zeros_like": "zeros",
+    "expand_dims": "expanded",
+    "broadcast_to": "spread",
+    "unbroadcast": "fitted",
 }
 _COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!=", "is", "is not", "in", "not in", "not"})
 

@@ -141,7 +141,7 @@ def _elementwise(function: Any, args: tuple[Arg, ...], kwargs: dict[str, Arg]) -
     if any(dtype_of(k) in (None, "O") for k in kinds):
         dims = broadcast_dims(*(dims_of(k) for k in kinds))
         return Array(None, dims) if dims and getattr(function, "nout", 1) == 1 else UNKNOWN
-    if function is operator.pow and all(isinstance(k, Number) and k.weak for k in kinds):
+    if function in (operator.pow, pow) and all(isinstance(k, Number) and k.weak for k in kinds):
         return _weak_power(args, kinds)
     dims = broadcast_dims(*(dims_of(k) for k in kinds))
     if dims is None and not any(dims_of(k) for k in kinds):

@@ -27,16 +27,19 @@ from .ir import (
     INDEX,
     POP,
     PUSH,
+    UNBOUND,
     VALUE,
     Arg,
     Block,
     Callee,
     Const,
     For,
+    If,
     Let,
     Lst,
     Op,
     Statement,
+    Try,
     Var,
     While,
     blocks,
@@ -47,7 +50,7 @@ from .ir import (
     substitute,
     variables,
 )
-from .kinds import Array, Number, Opaque
+from .kinds import Array, Number, Opaque, dtype_of
 from .kinds import Sequence as SequenceKind
 from .optimise.dead import dead_block
 
@@ -349,11 +352,29 @@ class _Keeper:
             ordered.extend(ready)
         return ordered
 
+    def _bound_to_none(self, s: Statement) -> Statement:
+        """Variables of which zeros are made are None where they are not bound."""
+        wanted = self.adjoint.bound_to_none
+
+        def filled(outs: tuple[Var, ...], yields: tuple[Arg, ...]) -> tuple[Arg, ...]:
+            none = [Const(None) if out in wanted and y is UNBOUND else y for out, y in zip(outs, yields, strict=False)]
+            return (*none, *yields[len(outs) :])
+
+        if isinstance(s, If):
+            then = replace(s.then, yields=filled(s.outs, s.then.yields))
+            return replace(s, then=then, orelse=replace(s.orelse, yields=filled(s.outs, s.orelse.yields)))
+        if isinstance(s, Try):
+            handlers = tuple(replace(h, block=replace(h.block, yields=filled(s.outs, h.block.yields))) for h in s.handlers)
+            return replace(s, body=replace(s.body, yields=filled(s.outs, s.body.yields)), handlers=handlers)
+        if isinstance(s, For | While):
+            return replace(s, inits=filled(s.outs, s.inits))
+        return s
+
     def _instrument(self, block: Block) -> Block:
         body: list[Statement] = list(self.at_start.get(id(block), []))
         for s in block.body:
             body.extend(self.before.get(id(s), []))
-            body.append(rebuild(s, self._instrument))
+            body.append(self._bound_to_none(rebuild(s, self._instrument)))
             body.extend(self.after.get(id(s), []))
         return Block(tuple(body), block.yields)
 
@@ -429,7 +450,8 @@ def _scalar_arithmetic(s: Let) -> bool:
         and s.op.text in ("+", "-", "*", "/", "**")
         and not s.effect
         and all(
-            isinstance(arg_kind(a), Number) and getattr(arg_kind(a), "dtype", None) for a in (*s.args, *s.outs)
+            isinstance(arg_kind(a), Number) and dtype_of(arg_kind(a)) is not None
+            for a in (*s.args, *s.outs)
         )
     )
 

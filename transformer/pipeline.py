@@ -1,6 +1,6 @@
 """The stages, in order, on one screen: source -> IR -> adjoint -> what to keep -> smaller -> text.
 
-In: a Python function and a `Request`. Out: `Generated`: the text of a module, the names of the functions in it,
+In: a Python function and a `Request`. Out: `Generated`: the text of a module, the names of its functions,
 and what it depends on.
 
     generate(loss, Request((("w", FLOAT),), wrt=("w",))).text
@@ -182,8 +182,12 @@ def _unit_seed(lowered: Lowered, value: Arg) -> Arg | None:
     kind = arg_kind(value)
     if isinstance(kind, Number) and kind.dtype is not None:
         if not is_real(kind):
-            raise _at_function(lowered, Code.NON_SCALAR_RESULT, "the result is complex; a gradient needs a real number",
-                               "return its real part or absolute value")  # fmt: skip
+            raise _at_function(
+                lowered,
+                Code.NON_SCALAR_RESULT,
+                "the result is complex; a gradient needs a real number",
+                "return its real part or absolute value",
+            )
         return Const(1.0)
     if isinstance(value, Tup | Lst | Dct) or (isinstance(kind, Array) and kind.dims):
         what = (

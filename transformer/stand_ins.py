@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 
 from ..runtime.rule import lookup
-from .ir import Arg, Const, Lst, Ref, Slc, Tup, Var
+from .ir import Arg, Const, Lst, Ref, Slc, Tup, Var, variables
 from .kinds import UNKNOWN, Array, Kind, Number, Sequence, dtype_code, kind_of
 
 Kinds = Kind | tuple[Kind, ...]
 
 #: Sizes and numbers of each variant: small, ordinary, degenerate. None is negative: powers would be complex.
-_SIZES = (3, 2, 1)
+_SIZES = (3, 4, 1)
 _NUMBERS: dict[str, tuple[Any, ...]] = {
     "bool": (True, False, True),
     "int": (1, 2, 0),
@@ -90,6 +90,7 @@ def _operand(arg: Arg, variant: int) -> Any:
 def probe(function: Callable[..., Any], args: tuple[Arg, ...], kwargs: dict[str, Arg]) -> Kinds | None:
     """The kind of `function(*args, **kwargs)`, as far as all variants agree on it."""
     found: Kinds | None = None
+    counts = any(_is_count(v.kind) for a in (*args, *kwargs.values()) for v in variables(a))
     for variant in VARIANTS:
         try:
             values = [_operand(a, variant) for a in args]
@@ -97,12 +98,18 @@ def probe(function: Callable[..., Any], args: tuple[Arg, ...], kwargs: dict[str,
         except LookupError:
             return None
         kind = measure(function, values, options)
+        if kind is None and counts:
+            return None  # an axis, a flag or a number of axes: what raises here may give something else there
         if kind is None:
-            continue  # this variant is none that the operation takes
+            continue  # sizes that the operation does not take
         if found is not None and kind != found:
             return None
         found = kind
     return found
+
+
+def _is_count(kind: Kind) -> bool:
+    return isinstance(kind, Number) and (kind.dtype or "?")[0] in "iub"
 
 
 def measure(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Kinds | None:
@@ -134,8 +141,8 @@ def _result_kind(result: Any) -> Kinds:
 #: The kind of their results depends on more than the variants show.
 _BY_VALUE = frozenset(
     {"squeeze", "array", "asarray", "asanyarray", "getitem", "block", "apply_along_axis", "vectorize",
-    "roots", "poly", "eig", "eigvals", "real_if_close", "cov", "corrcoef", "sqrtm", "logm", "item", "tolist",
-    "min_scalar_type", "result_type", "can_cast"}
+    "roots", "poly", "eig", "eigvals", "real_if_close", "cov", "corrcoef", "cross", "sqrtm", "logm", "item",
+    "tolist", "min_scalar_type", "result_type", "can_cast", "nanquantile", "nanpercentile"}
 )  # fmt: skip
 #: They do something, besides returning something.
 _DOING = frozenset(

@@ -171,7 +171,8 @@ def _call_ref(
     if _hashable(function) and function in MAKERS:
         return derivatives.made_by(reader, frame, callee, args, kwargs, node)
     if _hashable(function) and function in NOT_READ:
-        reader.refuse(frame, node, Code.OPAQUE_CALL, f"`{callee.text}` inside a function that is differentiated", "use grad there")
+        what = f"`{callee.text}` is called inside a function that is differentiated"
+        reader.refuse(frame, node, Code.OPAQUE_CALL, what, "use grad there")
     if _hashable(function) and getattr(function, MARK, None) is function:
         path = (*callee.path, ("attr", "__wrapped__")) if callee.path is not None else None
         wrapped = Ref(getattr(function, "__wrapped__", None), callee.text, callee.imports, path)
@@ -589,12 +590,13 @@ def _specialise(
     finally:
         reader.splicing, reader.static_only = outer
     function = callee.value
-    if (not reader.splicing or reader.rereading) and lookup(function) is None:  # generated code that is differentiated in its turn
+    if (not reader.splicing or reader.rereading) and lookup(function) is None:  # in generated code
         made = _read_helper_body(reader, frame, function, args, kwargs, node)
         if made is not NotImplemented:
             return made
     if function in WRITING:
-        reader.refuse(frame, node, Code.MUTATION, f"what `{function.__name__}` writes is not followed here", "")
+        what = f"what `{function.__name__}` writes is not followed here"
+        reader.refuse(frame, node, Code.MUTATION, what, "")
     op = Op("call", function.__name__, function, Ref(function, function.__name__, "support"))
     operands = tuple(reader.arg(a) for a in args)
     kind = _helper_kind(function, operands)

@@ -90,9 +90,11 @@ class _Algebra(Rewriter):
     # -- what is known of operands -----------------------------------------------------------------
 
     def _definition(self, arg: Arg) -> Let | None:
-        """How a value was computed, if its operands are still what they were."""
+        """How a value was computed, if it and its operands are still what they were."""
         made = self.made.get(arg) if isinstance(arg, Var) else None
-        if made is None or not self.memory.are_still(made.operands, self.at[made.out], self.here):
+        if made is None or not self.memory.are_still(
+            (made.out, *made.operands), self.at[made.out], self.here
+        ):
             return None
         return made
 
@@ -208,7 +210,9 @@ class _Algebra(Rewriter):
             return replace(s, op=BINARY_OPS["-"], args=(y, minus_x))
         if symbol in "*/":
             for inner, mine, args in ((minus_x, x, (minus_x, y)), (minus_y, y, (x, minus_y))):
-                minus_one = symbol == "*" and inner is not None and self._is_one(inner) and isinstance(mine, Const)
+                minus_one = (
+                    symbol == "*" and inner is not None and self._is_one(inner) and isinstance(mine, Const)
+                )
                 if minus_one and is_real(s.out.kind) and self._fits(args[0] if mine is y else args[1], s.out):  # type: ignore[arg-type]
                     return replace(s, op=UNARY_OPS["-"], args=(x if mine is y else y,))
                 if inner is not None and isinstance(mine, Var) and self._once(mine):
@@ -241,7 +245,7 @@ class _Algebra(Rewriter):
     # -- broadcasting ------------------------------------------------------------------------------
 
     def _is_at_hand(self, g: Arg, v: Var) -> bool:
-        return self.memory.are_still((g,), self.memory.place.get(v, self.here), self.here)
+        return self.memory.are_still((g, v), self.memory.place.get(v, self.here), self.here)
 
     def _narrow(self, s: Let) -> Let | None:
         """An operand that was broadcast to a shape that the result gets anyway."""
