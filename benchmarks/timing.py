@@ -6,6 +6,7 @@ The functions take turns, so that what disturbs the machine disturbs them alike,
 kept: ratios of these are steady where times are not.
 """
 
+import sys
 import time
 from collections.abc import Callable, Sequence
 
@@ -61,6 +62,4 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> 
         shown.add_column(column, justify="right" if at else "left", no_wrap=True)
     for row in rows:
         shown.add_row(*row)
-    console = Console()
-    console.width = max(console.width, console.measure(shown).maximum)  # a table is not cut to fit a terminal
-    console.print(shown)
+    Console(width=None if sys.stdout.isatty() else 160).print(shown)

@@ -1,7 +1,7 @@
 """Shadows: adjoint memory of arrays and lists that a program writes to, found by where the memory is.
 
-In: arrays and lists of the running program. Out: arrays and lists of the same layout that hold their adjoints.
-Generated code uses these helpers where it cannot be told before running which memory a variable is.
+In: arrays and lists of the running program. Out: arrays and lists of the same layout that hold their
+adjoints. Generated code uses these helpers where it cannot be told before running which memory a variable is.
 
     >>> shadows = Shadows()
     >>> a = np.zeros(3)
@@ -27,7 +27,7 @@ class Shadows:
         self._of: dict[int, tuple[Any, Any]] = {}  # id of owner -> (the owner, kept alive; its shadow)
 
     def __call__(self, of: Any) -> Any:
-        """The shadow of an array (an array of its shape, dtype and strides) or list (a list of its length)."""
+        """The shadow of an array (of its shape, dtype and strides) or of a list (of its length)."""
         if isinstance(of, list):
             if id(of) not in self._of:
                 zeros = [self(item) if isinstance(item, list) else zeros_of(item) for item in of]
@@ -192,9 +192,8 @@ def scattered(g: Any, x: Any, index: Any) -> Any:
 def unit_seed(value: Any) -> Any:
     """The seed 1 of a result that turns out to be one number when the program runs."""
     if np.size(value) != 1 or np.iscomplexobj(value):
-        raise TypeError(
-            f"the gradient needs one real number as the result, not {np.shape(value)} of {np.asarray(value).dtype}"
-        )
+        found = f"{np.shape(value)} of {np.asarray(value).dtype}"
+        raise TypeError(f"the gradient needs one real number as the result, not {found}")
     return np.ones_like(value) if isinstance(value, np.ndarray) else 1.0
 
 

@@ -1,5 +1,6 @@
 """The public face: what `grad` returns, how it is called, what it caches, what it refuses."""
 
+import builtins
 import dataclasses
 import functools
 import inspect
@@ -658,3 +659,13 @@ def test_objects_that_refer_to_themselves():
     assert gradient(1.0, node) == 6.0
     node.weight = 5.0
     assert gradient(1.0, node) == 15.0
+
+
+def test_the_same_code_is_written_in_an_interactive_session(monkeypatch):
+    def f(x, n):
+        for _ in range(n):
+            x = x * np.sin(x)
+        return x
+
+    monkeypatch.setattr(builtins, "_", "the last result", raising=False)
+    assert "for _ in range(n)" in adjoin.grad(f).source_for(1.0, 3)

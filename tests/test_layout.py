@@ -20,7 +20,19 @@ LAYERS = [
     {"ir", "sizes", "stand_ins", "results", "infer", "hints", "builder", "verify"},
     {"analyses"},
     {"source", "parse", "resolve", "private", "lower", "lowering", "load"},
-    {"adjoint", "tangent", "optimise", "needed", "fold", "names", "wrap", "helpers", "emit", "checkpoint", "rerun"},
+    {
+        "adjoint",
+        "tangent",
+        "optimise",
+        "needed",
+        "fold",
+        "names",
+        "wrap",
+        "helpers",
+        "emit",
+        "checkpoint",
+        "rerun",
+    },
     {"pipeline"},
     {"reach", "like", "signature", "structures", "variants", "quick"},
     {"gradient", "crosswise", "api", "forward", "jacobians", "check"},
@@ -70,7 +82,14 @@ def test_every_module_says_what_it_does(path):
 
 
 #: Modules that are imported when a program has imported SciPy, and not before.
-SCIPY = {"support_scipy", "support_special", "support_filter", "scipy_linalg", "scipy_signal", "scipy_special"}
+SCIPY = {
+    "support_scipy",
+    "support_special",
+    "support_filter",
+    "scipy_linalg",
+    "scipy_signal",
+    "scipy_special",
+}
 
 
 def test_only_core_dependencies_are_imported_at_the_top_of_modules():

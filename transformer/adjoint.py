@@ -1,7 +1,7 @@
 """The adjoint: an IR function becomes the statements of its reverse sweep.
 
-In: an IR function, the variables to differentiate by, seeds for its result. Out: `Reverse`: the statements that
-compute the adjoints, naming primal values freely; `needed` then decides what of these is kept, and how.
+In: an IR function, the variables to differentiate by, seeds for its result. Out: `Reverse`: the statements
+that compute the adjoints, naming primal values freely; `needed` then decides what of these is kept, and how.
 
     y = np.sin(x)        x_bar = y_bar * np.cos(x)
     a[i] = y             y_bar = a_bar[i]; a_bar[i] = 0
@@ -443,6 +443,8 @@ class Adjoint(Reader):
         source = s.args[0]
         if isinstance(source, Var) and self.is_buffer(out):
             return  # another name of the same memory
+        if isinstance(out.kind, SequenceKind) and self._inert(out):
+            return  # its elements have shadows of their own
         g = self.take(out)
         if g is not None:
             self.contribute(source, g)
@@ -644,8 +646,12 @@ class Adjoint(Reader):
         rule = lookup(s.op.function) if s.op.function is not None else None
         if rule is None or rule.signature is None:
             if s.op.form == "inplace":
-                self.refuse_at(s, Code.MUTATION, "an augmented assignment to a value that may or may not be an array",
-                               "write x = x + y, or make its kind known")  # fmt: skip
+                self.refuse_at(
+                    s,
+                    Code.MUTATION,
+                    "an augmented assignment to a value that may or may not be an array",
+                    "write x = x + y, or make its kind known",
+                )
             if rule is not None:
                 return
             self.refuse_at(
@@ -697,9 +703,11 @@ class Adjoint(Reader):
         """A view shares its owner's shadow; what may have been a copy is looked at when it runs."""
         if any(not isinstance(v.kind, Array) and v in self.bars for v in s.outs):
             self.refuse_at(
-                s, Code.MUTATION, f"`{s.op.text}` gives a number or a view of memory that is written to, it is not known which",
+                s,
+                Code.MUTATION,
+                f"`{s.op.text}` gives a number or a view of memory that is written to, it is not known which",
                 "copy the array first",
-            )  # fmt: skip
+            )
         if certainly_view(s):
             return
         source = s.args[0]
@@ -719,8 +727,12 @@ class Adjoint(Reader):
         active = [n for n in rule.wrt if n in bound and self._active_param(bound[n])]
         for name in bound:
             if name not in rule.wrt and name not in rule.steps and self._active_param(bound[name]):
-                self.refuse_at(s, Code.NO_RULE_FOR_OPTION, f"the rule of {rule.name} has no derivative in `{name}`",
-                               "keep it constant, with stop_gradient, or add a rule")  # fmt: skip
+                self.refuse_at(
+                    s,
+                    Code.NO_RULE_FOR_OPTION,
+                    f"the rule of {rule.name} has no derivative in `{name}`",
+                    "keep it constant, with stop_gradient, or add a rule",
+                )
         if not active:
             return
         out: Arg = s.outs[0] if len(s.outs) == 1 else Tup(s.outs)
@@ -884,7 +896,9 @@ class Adjoint(Reader):
                 self._block(block)
                 self.site = s.site
             ends.append((statements, self.bars))
-        self._join(_bound_inside(s), before, ends, lambda b, o: If(self.primal(s.condition), b[0], b[1], o, s.site))
+        self._join(
+            _bound_inside(s), before, ends, lambda b, o: If(self.primal(s.condition), b[0], b[1], o, s.site)
+        )
 
     def _branch_out(self, out: Var, y: Arg, outs: dict[Var, Bar]) -> None:
         if self.is_buffer(out):
@@ -926,9 +940,10 @@ class Adjoint(Reader):
                     self.statements = outer
                 else:
                     args.append(bar.arg)
-            kind = v.kind if not isinstance(v.kind, Number) else v.kind
-            out = Var(bar_name(v), kind, adjoint_hint(v))
-            if isinstance(kind, Array) or any(b is None or any(x in self.holed for x in variables(b.arg)) for b in found):
+            out = Var(bar_name(v), v.kind, adjoint_hint(v))
+            if isinstance(v.kind, Array) or any(
+                b is None or any(x in self.holed for x in variables(b.arg)) for b in found
+            ):
                 self._hole(out)
             outs.append(out)
             for y, arg in zip(yields, args, strict=True):
@@ -1068,8 +1083,12 @@ class Adjoint(Reader):
             yields += [self.static_shadows.shadow(s.params[i]) for i in buffers]
             index_bar = self.bars.pop(s.index, None) if isinstance(s, For) else None
         if index_bar is not None and isinstance(s, For):
-            self.refuse_at(s, Code.UNSUPPORTED_SYNTAX, "a loop over something active that is no array or list",
-                           "loop over positions: for i in range(len(xs))")  # fmt: skip
+            self.refuse_at(
+                s,
+                Code.UNSUPPORTED_SYNTAX,
+                "a loop over something active that is no array or list",
+                "loop over positions: for i in range(len(xs))",
+            )
         self.bars = {v: b for v, b in outer.items() if v not in scalars}
         iterable = self._backwards(s)
         outs = tuple(Var(p.name, p.kind, p.hint) for p in params)
@@ -1239,7 +1258,9 @@ class StaticShadows:
             after = later
             if not isinstance(s, Let):
                 rest = Block(block.body[at + 1 :], block.yields)
-                after = (later | reads(rest)) - {v for t in rest.body for v in (*_bound_here(t), *_bound_inside(t))}
+                after = (later | reads(rest)) - {
+                    v for t in rest.body for v in (*_bound_here(t), *_bound_inside(t))
+                }
             if isinstance(s, Let):
                 self._let(s)
             elif isinstance(s, For | While):
@@ -1313,7 +1334,7 @@ class StaticShadows:
 
         `later`: variables from outside that are read after the loop.
         """
-        for param, init, y, out in zip(s.params, s.inits, s.body.yields, s.outs, strict=False):
+        for param, init, out in zip(s.params, s.inits, s.outs, strict=False):
             if not self.adjoint.is_buffer(param):
                 continue
             same_class = [
@@ -1321,9 +1342,8 @@ class StaticShadows:
                 for p, i, z in zip(s.params, s.inits, s.body.yields, strict=False)
                 if self.adjoint.aliases.of(p) == self.adjoint.aliases.of(param)
             ]
-            if isinstance(init, Var) and isinstance(init.kind, Array) and isinstance(param.kind, Array) and all(
-                p is z for p, _, z in same_class
-            ):  # fmt: skip
+            arrays = isinstance(init, Var) and isinstance(init.kind, Array) and isinstance(param.kind, Array)
+            if isinstance(init, Var) and arrays and all(p is z for p, _, z in same_class):
                 self.same[param] = self.same[out] = init
                 continue
             yields = [z for _, _, z in same_class]
@@ -1347,7 +1367,9 @@ class StaticShadows:
             } - {i for i in inits if isinstance(i, Var)}  # fmt: skip
             outside = {v for v in _read_inside(s) if v in {i for i in inits if isinstance(i, Var)}}
             # ... and memory from before that is read after the loop would be taken for what it was before
-            old = {v for v in later - set(s.outs) if self.adjoint.aliases.of(v) == self.adjoint.aliases.of(param)}
+            old = {
+                v for v in later - set(s.outs) if self.adjoint.aliases.of(v) == self.adjoint.aliases.of(param)
+            }
             if not ok or others or outside or old:
                 self._not(param, out)
 
@@ -1411,7 +1433,9 @@ def _unbound_somewhere(block: Block) -> set[Var]:
                 if any(end.yields[i] is UNBOUND or end.yields[i] in found for end in ends):
                     found.add(out)
         elif isinstance(s, For | While):
-            found.update(out for out, init in zip(s.outs, s.inits, strict=True) if init is UNBOUND or init in found)
+            found.update(
+                out for out, init in zip(s.outs, s.inits, strict=True) if init is UNBOUND or init in found
+            )
     return found
 
 

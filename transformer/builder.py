@@ -106,7 +106,7 @@ class Builder:
         self.add(Let((), op, args, tuple(kwargs.items()), effect, self.site))
 
     def call(self, function: Callable[..., Any], *args: Arg, text: str = "", **options: Arg) -> Any:
-        """Call a function of NumPy (written with the user's alias) or of `support` (carried by the module)."""
+        """Call a function of NumPy (by the user's alias) or of `support` (carried by the module)."""
         return self.let(self.function(function, text), *args, options=options)
 
     def function(self, function: Callable[..., Any], text: str = "") -> Op:

@@ -89,7 +89,7 @@ class _Printer:
         self.module = module
         self.comments = comments
         self.folds = Folds(function)
-        taken = set(reserved) | _names_used(function) | {"shadows"} - {"shadows"}
+        taken = set(reserved) | _names_used(function)
         self.names = Names(function, self.folds, taken)
         self.lines: list[str] = []
         self.last_comment = ""
@@ -247,7 +247,8 @@ class _Printer:
         elif form == "set":
             self._line(f"{self._arg(s.args[0], ATOM)}.{s.op.text} = {self._arg(s.args[1])}", depth)
         elif form == "declare":
-            self._line(f"{self._name(s.args[0])} = None", depth)  # type: ignore[arg-type]
+            if s.args[0] in self.names:  # else a pass has put another value in its place
+                self._line(f"{self._name(s.args[0])} = None", depth)  # type: ignore[arg-type]
         elif form == "assert":
             message = "" if s.args[1] == Const(None) else f", {self._arg(s.args[1])}"
             self._line(f"assert {self._arg(s.args[0])}{message}", depth)
@@ -675,7 +676,7 @@ def _names_used(function: Function) -> set[str]:
     """Names of modules and functions that the text refers to, and Python's own."""
     from .ir import walk
 
-    found = set(keyword.kwlist) | set(dir(builtins))
+    found = set(keyword.kwlist) | set(dir(builtins)) - {"_"}  # `_` is an interactive session's last result
 
     def visit(arg: Arg) -> None:
         if isinstance(arg, Ref):

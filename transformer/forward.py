@@ -75,11 +75,11 @@ def _moving(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[int, .
             f"there are {len(primals)} arguments and {len(tangents)} tangents",
             rewrite="give one tangent per argument; None for one that stays as it is",
         )
-    return tuple(
-        i
-        for i, dot in enumerate(tangents)
-        if dot is not None and (holds_floats(primals[i]) or holds_floats(dot))
-    )
+    return tuple([i for i, dot in enumerate(tangents) if dot is not None and _moves(dot, primals[i])])
+
+
+def _moves(dot: Any, primal: Any) -> bool:
+    return type(dot) in (np.ndarray, float) or holds_floats(primal) or holds_floats(dot)
 
 
 @functools.lru_cache(maxsize=128)

@@ -216,6 +216,8 @@ class Gradient(Differentiated):
             )
         dots = tuple([_tangent(dot, value) for dot, value in zip(tangents, active, strict=True)])
         value, dot = variant.entries[0](*values, *dots, **free)
+        if _is_finished(dot, value, (*values, *free.values(), *dots)):
+            return value, dot
         return value, Apart((*values, *free.values(), *dots, value))(conform(dot, value))
 
     def _find(
@@ -248,7 +250,12 @@ class Gradient(Differentiated):
         return variant, values, free
 
     def _find_together(
-        self, plan: _Plan, mode: str, values: tuple[Any, ...], signature: tuple[Hashable, ...], shared: tuple[str, ...]
+        self,
+        plan: _Plan,
+        mode: str,
+        values: tuple[Any, ...],
+        signature: tuple[Hashable, ...],
+        shared: tuple[str, ...],
     ) -> tuple[Variant, tuple[Any, ...], dict[str, Any]]:
         """As `_find`, for arguments that share memory and a function that writes to some."""
         source = self._source or self._read()
@@ -694,8 +701,24 @@ def _seed(seed: Any, value: Any) -> Any:
     return _in_types_of(value, seed, "value", "seed", _bad_seed)
 
 
+def _is_finished(dot: Any, value: Any, given: tuple[Any, ...]) -> bool:
+    """Whether a tangent certainly has the form of its value, and memory of its own."""
+    if type(dot) is not type(value):
+        return False
+    if type(dot) is not np.ndarray:
+        return isinstance(dot, float | np.float64)
+    fits = dot.base is None and dot.shape == value.shape and dot.dtype == value.dtype and dot is not value
+    return fits and all(type(x) in _PLAIN and x is not dot for x in given)
+
+
+#: Types of arguments that hold no arrays but themselves.
+_PLAIN = frozenset({np.ndarray, float, int, bool, complex, str, type(None), np.float64, np.float32})
+
+
 def _tangent(dot: Any, value: Any) -> Any:
     """A tangent in the types of the argument that it belongs to."""
+    if type(value) is np.ndarray is type(dot) and value.shape == dot.shape and value.dtype == dot.dtype:
+        return dot
     if type(value) is float and isinstance(dot, int | float):
         return float(dot)
     if not same_form(value, dot):

@@ -22,7 +22,7 @@ class Rendered:
 
 
 def render_helpers(helpers: dict[str, Any]) -> Rendered:
-    """Source of the helpers and of what they call, in an order in which each is defined before its callers."""
+    """Source of the helpers and of what they call, each before its callers."""
     ordered: dict[str, Any] = {}
     imports: dict[str, None] = {}
     begun: set[str] = set()

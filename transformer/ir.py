@@ -193,11 +193,11 @@ class Site:
 class Op:
     """What a `Let` does. `form` says how it is written, `function` is what the rule table and `evaluate` use.
 
-    forms: ``call`` f(a, b) · ``operator`` a + b, -a, a < b · ``index`` a[i] · ``attribute`` a.name · ``shape`` a.shape[i] ·
-    ``method`` a.name(b) · ``value`` a (a display or another name) · ``fstring`` · ``assert`` · ``store``
-    a[i] = b · ``augment`` a[i] += b · ``set`` a.name = b · ``delete`` del a[i] · ``raise`` ·
-    ``inplace`` a += b · ``apply`` a(b) of a value · ``push``/``pop`` the reverse sweep's stacks · ``enter``
-    marks where a reversed block begins · ``declare`` a = None, for what only some paths bind.
+    forms: ``call`` f(a, b) · ``operator`` a + b, -a, a < b · ``index`` a[i] · ``attribute`` a.name ·
+    ``shape`` a.shape[i] · ``method`` a.name(b) · ``value`` a (a display or another name) · ``fstring`` ·
+    ``assert`` · ``store`` a[i] = b · ``augment`` a[i] += b · ``set`` a.name = b · ``delete`` del a[i] ·
+    ``raise`` · ``inplace`` a += b · ``apply`` a(b) of a value · ``push``/``pop`` the reverse sweep's stacks ·
+    ``enter`` marks where a reversed block begins · ``declare`` a = None, for what only some paths bind.
     """
 
     form: str
@@ -298,7 +298,8 @@ class If:
 @dataclass(frozen=True, eq=False)
 class For:
     """`for index in iterable`. The body yields the next value of each carried `params`; with `stops` it
-    yields one more, last: whether to leave the loop now. `trips` counts the trips begun. With `snapshots` the reverse sweep
+    yields one more, last: whether to leave the loop now. `trips` counts the trips begun. With `snapshots` the
+    reverse sweep
     keeps that many states, and runs trips again (`checkpoint`)."""
 
     index: Var
@@ -529,9 +530,8 @@ def show(function: Function) -> str:
             if isinstance(s, Let):
                 args = ", ".join([*map(repr, s.args), *(f"{k}={a!r}" for k, a in s.kwargs)])
                 outs = ", ".join(map(repr, s.outs))
-                lines.append(
-                    f"{indent}{outs + ' = ' if outs else ''}{s.op} ({args}){' !' + s.effect if s.effect else ''}"
-                )
+                head, effect = outs + " = " if outs else "", f" !{s.effect}" if s.effect else ""
+                lines.append(f"{indent}{head}{s.op} ({args}){effect}")
                 continue
             lines.append(f"{indent}{', '.join(map(repr, bound(s)))} = {_head(s)}:")
             for n, inner in enumerate(blocks(s)):
@@ -676,8 +676,10 @@ def _leaves(value: Any) -> list[Any]:
 
 def apply(op: Op, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """Do one operation on values."""
-    if op.form in ("call", "operator", "index"):
+    if op.form in ("call", "operator"):
         return op.function(*args, **kwargs)
+    if op.form == "index":
+        return args[0][args[1]]
     if op.form == "shape":
         return args[0].shape[int(op.text)]
     if op.form == "attribute":

@@ -49,6 +49,7 @@ from .ir import (
     rebuild,
     substitute,
     variables,
+    walk,
 )
 from .kinds import Array, Number, Opaque, dtype_of
 from .kinds import Sequence as SequenceKind
@@ -137,6 +138,7 @@ class _Keeper:
         reverse = self._rewrite(self.block)
         reverse, reads = dead_block(reverse, set())
         reverse = replace(reverse, body=(Let((), Op("enter", ""), ()), *reverse.body))
+        self._bind_all_to_none()
         forward = self._instrument(self.body)
         known = set(self.home) | set(self.stacks.values()) | self.saved_locals
         crossing = [v for v in in_order(reverse) if v in reads and v in known]
@@ -352,19 +354,31 @@ class _Keeper:
             ordered.extend(ready)
         return ordered
 
+    def _bind_all_to_none(self) -> None:
+        """What such a variable takes over from another one has to be bound as well."""
+        wanted = self.adjoint.bound_to_none
+        joins = [(out, y) for s in walk(self.body) for out, y in _joined(s)]
+        while more := {y for out, y in joins if out in wanted and y in self.adjoint.maybe_unbound} - wanted:
+            wanted |= more
+
     def _bound_to_none(self, s: Statement) -> Statement:
         """Variables of which zeros are made are None where they are not bound."""
         wanted = self.adjoint.bound_to_none
 
         def filled(outs: tuple[Var, ...], yields: tuple[Arg, ...]) -> tuple[Arg, ...]:
-            none = [Const(None) if out in wanted and y is UNBOUND else y for out, y in zip(outs, yields, strict=False)]
+            none = [
+                Const(None) if out in wanted and y is UNBOUND else y
+                for out, y in zip(outs, yields, strict=False)
+            ]
             return (*none, *yields[len(outs) :])
 
         if isinstance(s, If):
             then = replace(s.then, yields=filled(s.outs, s.then.yields))
             return replace(s, then=then, orelse=replace(s.orelse, yields=filled(s.outs, s.orelse.yields)))
         if isinstance(s, Try):
-            handlers = tuple(replace(h, block=replace(h.block, yields=filled(s.outs, h.block.yields))) for h in s.handlers)
+            handlers = tuple(
+                replace(h, block=replace(h.block, yields=filled(s.outs, h.block.yields))) for h in s.handlers
+            )
             return replace(s, body=replace(s.body, yields=filled(s.outs, s.body.yields)), handlers=handlers)
         if isinstance(s, For | While):
             return replace(s, inits=filled(s.outs, s.inits))
@@ -421,6 +435,19 @@ class _Restores:
         """The classes of primal memory that is written to."""
         aliases = self.keeper.aliases
         return frozenset(aliases.of(self.keeper._origin(v)) for v in found) & aliases.written
+
+
+def _joined(s: Statement) -> list[tuple[Var, Var]]:
+    """What a statement binds, with the variables that it may be."""
+    ends: list[tuple[Arg, ...]] = []
+    if isinstance(s, If):
+        ends = [s.then.yields, s.orelse.yields]
+    elif isinstance(s, Try):
+        ends = [s.body.yields, *(h.block.yields for h in s.handlers)]
+    elif isinstance(s, For | While):
+        ends = [s.inits]
+    outs = s.outs if isinstance(s, If | Try | For | While) else ()
+    return [(out, y) for end in ends for out, y in zip(outs, end, strict=False) if isinstance(y, Var)]
 
 
 def _name_of(arg: Arg) -> str:

@@ -1,4 +1,4 @@
-"""Private copies: an argument that the function writes to is copied on entry, so the caller's stays as it was.
+"""Private copies: an argument that is written to is copied on entry, so the caller's stays as it was.
 
 In: an IR function. Out: the same, with a copy of each array argument whose memory may be written to.
 
@@ -21,7 +21,9 @@ from .kinds import Sequence as SequenceKind
 COPY = Op("call", "writable_copy", np.copy, Ref(support_memory.writable_copy, "writable_copy", "support"))
 
 
-TOGETHER = Op("together", "private_together", None, Ref(support_memory.private_together, "private_together", "support"))
+TOGETHER = Op(
+    "together", "private_together", None, Ref(support_memory.private_together, "private_together", "support")
+)
 
 
 def privatise(function: Function, together: tuple[str, ...] = ()) -> Function:
@@ -45,12 +47,9 @@ def privatise(function: Function, together: tuple[str, ...] = ()) -> Function:
                 where=where,
                 rewrite="pass it in as an argument, or copy it first",
             )
-    leaves = [
-        s.out
-        for s in function.body.body
-        if isinstance(s, Let) and s.op.form in ("index", "attribute") and s.args and isinstance(s.args[0], Var)
-        and isinstance(s.args[0].kind, Container) and isinstance(s.out.kind, Array) and aliases.is_buffer(s.out)
-    ]  # fmt: skip
+    leaves = [ s.out for s in function.body.body if isinstance(s, Let) and s.op.form in ("index",
+        "attribute") and s.args and isinstance(s.args[0], Var) and isinstance(s.args[0].kind,
+        Container) and isinstance(s.out.kind, Array) and aliases.is_buffer(s.out) ]  # fmt: skip
     for s in function.body.body:
         if isinstance(s, Let) and any(v in leaves for v in s.outs) and s.args[0] in function.free:
             raise AdjoinError(

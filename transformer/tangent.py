@@ -153,12 +153,11 @@ class Tangent(Reader):
         return self.of(arg) if arg_kind(arg).differentiable and not isinstance(arg, Ref) else Const(None)
 
     def _zero(self, v: Var) -> Arg:
-        if (
-            isinstance(v.kind, Array | Number) and v.kind.dtype is not None and is_real(v.kind)
-        ) or isinstance(v.kind, Array):
-            zero = self.zeros_like(v) if v.kind.differentiable or isinstance(v.kind, Array) else ZERO
-        elif isinstance(v.kind, Number):
-            zero = ZERO
+        if isinstance(v.kind, Number):
+            return ZERO
+        zero: Arg
+        if isinstance(v.kind, Array):
+            zero = self.zeros_like(v)
         else:
             zero = self.let(_helper(support_memory.zeros_of), v, kind=v.kind)
         self.holed.update(variables(zero))

@@ -74,7 +74,8 @@ _OPERANDS = {
     "declare": (1,), "operator": (1, 2), "enter": (0,),
 }  # fmt: skip
 _OTHER_FORMS = frozenset(
-    {"call", "method", "apply", "fstring", "user", "user_adjoint", "user_tangent", "log", "touch", "together", "checkpoint"}
+    {"call", "method", "apply", "fstring", "user", "user_adjoint", "user_tangent", "log", "touch", "together"}
+    | {"checkpoint"}
 )
 #: Forms of which one operand may be an index with slices in it (a call: `np.add.at`).
 _INDEXED = frozenset({"index", "store", "augment", "delete", "call", "method"})

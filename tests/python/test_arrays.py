@@ -196,3 +196,13 @@ def test_linear_algebra():
 
     A = np.array([[2.0, 0.3, 0.1], [-0.2, 1.5, 0.4], [0.5, 0.1, 1.8]])
     assert_gradient(f, A, VECTOR, argnums=(0, 1))
+
+
+def test_options_that_are_named_as_something_of_the_transformer():
+    def f(x, name=1.0):
+        return np.sum(np.sort(x, kind="stable")[:2] * scaled(x[2:], name=name, kind=2.0, effect=3.0))
+
+    def scaled(x, name, kind, effect):
+        return x * name * kind * effect
+
+    assert_gradient(f, VECTOR)

@@ -181,7 +181,7 @@ def _let_edges(s: Let) -> list[tuple[Var, list[Var]]]:
     sources = [v for arg in differentiable_operands(s) for v in variables(arg)]
     targets = list(s.outs)
     if s.op.form in ("store", "augment", "inplace") or s.effect == "write":
-        targets += [v for v in variables(s.args[0])]
+        targets += list(variables(s.args[0]))
         if any(name == "out" for name, _ in s.kwargs):
             targets += list(variables(dict(s.kwargs)["out"]))
     return [(t, sources) for t in targets]
@@ -202,7 +202,19 @@ def refuse_opaque(function: Function, activity: Activity, reasons: dict[int, Adj
 
 def _check(s: Let, activity: Activity, reasons: dict[int, AdjoinError]) -> None:
     function = s.op.function
-    if s.op.form in (*_MOVES, "together", "touch", "log", "shape", "fstring", "assert", "raise", "delete", "set", "user"):
+    if s.op.form in (
+        *_MOVES,
+        "together",
+        "touch",
+        "log",
+        "shape",
+        "fstring",
+        "assert",
+        "raise",
+        "delete",
+        "set",
+        "user",
+    ):
         return
     if is_rerun(s):
         return
@@ -234,7 +246,8 @@ def _check(s: Let, activity: Activity, reasons: dict[int, AdjoinError]) -> None:
             Code.NO_RULE,
             f"no rule yet for `{name}`",
             where=where,
-            rewrite="express it with operations that have one, or add a rule for it with the decorators of adjoin.rule",
+            rewrite="express it with operations that have one, or add a rule for it with the decorators of "
+            "adjoin.rule",
         )
     raise AdjoinError(
         Code.OPAQUE_CALL,
@@ -251,7 +264,8 @@ def _comes_back(s: Let, activity: Activity) -> bool:
 def _flows(s: Let, v: Var, activity: Activity) -> bool:
     """Whether what goes in may matter: it comes back as a useful result, or memory may be changed."""
     if any(
-        activity.is_useful(out) or (isinstance(out.kind, Unknown) and activity.is_useful(out)) for out in s.outs
+        activity.is_useful(out) or (isinstance(out.kind, Unknown) and activity.is_useful(out))
+        for out in s.outs
     ):
         return True
     return not immutable(v.kind) and s.effect == "io"

@@ -194,7 +194,7 @@ class Aliases:
 
 
 def is_rerun(s: Let) -> bool:
-    """A call of what the reverse sweep runs again (`checkpoint`): a function of the module, or a loop over one."""
+    """A call of what the reverse sweep runs again (`checkpoint`): a function, or a loop over one."""
     callee = s.op.function
     if callee is run_checkpointed and isinstance(s.args[0], Ref):
         callee = s.args[0].value

@@ -257,9 +257,10 @@ def operation(
 
 
 #: Functions whose operands are sequences of arrays; all others make an array of a list first, as NumPy does.
-_TAKE_SEQUENCES = frozenset({"concatenate", "concat", "stack", "vstack", "row_stack", "hstack", "dstack", "column_stack", "block", "array",
-                             "asarray", "asanyarray", "ascontiguousarray", "choose", "select", "broadcast_arrays", "meshgrid",
-                             "einsum", "multi_dot", "ix_", "piecewise", "fromiter", "gradient", "lexsort", "unstack"})  # fmt: skip
+_TAKE_SEQUENCES = frozenset({"concatenate", "concat", "stack", "vstack", "row_stack", "hstack", "dstack",
+                             "column_stack", "block", "array", "asarray", "asanyarray", "ascontiguousarray",
+                             "choose", "select", "broadcast_arrays", "meshgrid", "einsum", "multi_dot", "ix_",
+                             "piecewise", "fromiter", "gradient", "lexsort", "unstack"})  # fmt: skip
 
 
 def _as_arrays(
@@ -328,9 +329,10 @@ def _has_readable_source(function: Any) -> bool:
     return module not in _LIBRARIES
 
 
-_LIBRARIES = frozenset({"numpy", "scipy", "cupy", "random", "time", "os", "sys", "logging", "warnings", "functools",
-                        "itertools", "collections", "statistics", "contextlib", "copy", "json", "re", "typing",
-                        "inspect", "threading", "matplotlib", "pandas", "sklearn"})  # fmt: skip
+_LIBRARIES = frozenset({"numpy", "scipy", "cupy", "random", "time", "os", "sys", "logging", "warnings",
+                        "functools", "itertools", "collections", "statistics", "contextlib", "copy", "json",
+                        "re", "typing", "inspect", "threading", "matplotlib", "pandas",
+                        "sklearn"})  # fmt: skip
 
 
 # -- functions with source ---------------------------------------------------------------------------
@@ -346,7 +348,7 @@ def _read_function(
 ) -> Any:
     mark, born = len(reader.journal), len(reader.statements)
     try:
-        source = read(callee.value)
+        source = reader.source_of(callee.value)
         return read_call(reader, frame, source, callee.path or (), args, kwargs, node)
     except AdjoinError as error:
         if error.code not in (Code.UNSUPPORTED_SYNTAX, Code.SOURCE_NOT_AVAILABLE, Code.RECURSION):
@@ -710,13 +712,18 @@ def method(
 
 
 _GENERATORS = (np.random.Generator, np.random.RandomState)
-_REAL_DRAWS = frozenset({"random", "normal", "uniform", "standard_normal", "exponential", "gamma", "beta", "laplace",
-                         "rand", "randn", "random_sample", "lognormal", "logistic", "gumbel", "standard_exponential"})  # fmt: skip
+_REAL_DRAWS = frozenset({"random", "normal", "uniform", "standard_normal", "exponential", "gamma", "beta",
+                         "laplace", "rand", "randn", "random_sample", "lognormal", "logistic", "gumbel",
+                         "standard_exponential"})  # fmt: skip
 
 
 def drawn(name: str, args: tuple[Arg, ...], kwargs: dict[str, Any]) -> Kind:
     """The kind of a random draw: a Python float, or an array if a size is given."""
-    if name in ("integers", "randint", "poisson", "binomial") and kwargs.get("size") is None and len(args) <= 2:
+    if (
+        name in ("integers", "randint", "poisson", "binomial")
+        and kwargs.get("size") is None
+        and len(args) <= 2
+    ):
         return Number("i8") if all(isinstance(arg_kind(a), Number) for a in args) else UNKNOWN
     if name not in _REAL_DRAWS:
         return Array("i8", None) if name == "permutation" else UNKNOWN
@@ -748,9 +755,9 @@ def _given_out(kwargs: dict[str, Any]) -> bool:
     return out != Const(None)
 
 
-_DUNDERS = {"__add__": "+", "__sub__": "-", "__mul__": "*", "__truediv__": "/", "__pow__": "**", "__matmul__": "@",
-            "__mod__": "%", "__floordiv__": "//", "__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">=",
-            "__eq__": "==", "__ne__": "!="}  # fmt: skip
+_DUNDERS = {"__add__": "+", "__sub__": "-", "__mul__": "*", "__truediv__": "/", "__pow__": "**",
+            "__matmul__": "@", "__mod__": "%", "__floordiv__": "//", "__lt__": "<", "__le__": "<=",
+            "__gt__": ">", "__ge__": ">=", "__eq__": "==", "__ne__": "!="}  # fmt: skip
 
 
 def array_method(

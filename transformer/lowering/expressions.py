@@ -142,13 +142,11 @@ def _template(reader: Reader, frame: Frame, node: Any) -> tuple[str, list[Arg]]:
 
 # -- operators ---------------------------------------------------------------------------------------
 
-_SYMBOLS = {
-    "Add": "+", "Subtract": "-", "Multiply": "*", "Divide": "/", "FloorDivide": "//", "Modulo": "%", "Power": "**",
-    "MatrixMultiply": "@", "LeftShift": "<<", "RightShift": ">>", "BitAnd": "&", "BitOr": "|", "BitXor": "^",
-    "LessThan": "<", "LessThanEqual": "<=", "GreaterThan": ">", "GreaterThanEqual": ">=", "Equal": "==",
-    "NotEqual": "!=", "Is": "is", "IsNot": "is not", "In": "in", "NotIn": "not in",
-    "Minus": "-", "Plus": "+", "BitInvert": "~", "Not": "not",
-}  # fmt: skip
+_SYMBOLS = { "Add": "+", "Subtract": "-", "Multiply": "*", "Divide": "/", "FloorDivide": "//", "Modulo": "%",
+    "Power": "**", "MatrixMultiply": "@", "LeftShift": "<<", "RightShift": ">>", "BitAnd": "&", "BitOr": "|",
+    "BitXor": "^", "LessThan": "<", "LessThanEqual": "<=", "GreaterThan": ">", "GreaterThanEqual": ">=",
+    "Equal": "==", "NotEqual": "!=", "Is": "is", "IsNot": "is not", "In": "in", "NotIn": "not in",
+    "Minus": "-", "Plus": "+", "BitInvert": "~", "Not": "not", }  # fmt: skip
 
 
 def symbol(operator: cst.CSTNode) -> str:
@@ -220,8 +218,8 @@ def _is_container(x: Any) -> bool:
     return isinstance(x, ListValue | DictValue | ObjectValue | Closure)
 
 
-_DUNDER = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul",
-           "<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}  # fmt: skip
+_DUNDER = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow",
+           "@": "matmul", "<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}  # fmt: skip
 
 
 def _operator_method(reader: Reader, frame: Frame, op: str, left: Any, right: Any) -> Any:
@@ -688,5 +686,6 @@ def _joined(kinds: list[Any]) -> Any:
     return result
 
 
-__all__ = ["COMPARISONS", "EXPRESSIONS", "Let", "NotStatic", "Undefined", "Unroll", "attribute", "binary", "expression",
-           "index", "known_truth", "opened", "size_of", "spread", "subscript", "symbol", "value"]  # fmt: skip
+__all__ = ["COMPARISONS", "EXPRESSIONS", "Let", "NotStatic", "Undefined", "Unroll", "attribute", "binary",
+           "expression", "index", "known_truth", "opened", "size_of", "spread", "subscript", "symbol",
+           "value"]  # fmt: skip

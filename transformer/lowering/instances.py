@@ -1,7 +1,7 @@
 """Recursion: a user's function that calls itself becomes a function of the generated module.
 
-In: a call of a function that is being read already. Out: a `Let` that calls an *instance*: the function read once
-for the kinds of these arguments, with a forward and an adjoint function of its own.
+In: a call of a function that is being read already. Out: a `Let` that calls an *instance*: the function read
+once for the kinds of these arguments, with a forward and an adjoint function of its own.
 
     def power(x, n):
         return 1.0 if n == 0 else x * power(x, n - 1)
@@ -101,8 +101,13 @@ def _read(
             body = _passing_on(body, instance)
             made = Function(instance.name, (*instance.params, *instance.extra), body)
             if private.privatise(made) is not made:
-                reader.refuse(frame, node, Code.RECURSION, f"{instance.name} calls itself and writes to its arguments",
-                              "return new arrays, or write the recursion as a loop")  # fmt: skip
+                reader.refuse(
+                    frame,
+                    node,
+                    Code.RECURSION,
+                    f"{instance.name} calls itself and writes to its arguments",
+                    "return new arrays, or write the recursion as a loop",
+                )
             instance.function = made
             return
     reader.refuse(

@@ -1,7 +1,7 @@
 """Loops: `for`, `while`, comprehensions, and what can be looped over.
 
-In: a reader, a frame, a loop. Out: a `For` or `While` with everything that the body changes as explicit carried
-values; a loop over known elements is read element by element instead.
+In: a reader, a frame, a loop. Out: a `For` or `While` with everything that the body changes as explicit
+carried values; a loop over known elements is read element by element instead.
 
 The kinds of carried values are found by reading the body until they no longer change: `s = 0` that becomes an
 array in the first trip is read again as an array-or-int.
@@ -115,7 +115,9 @@ def _checkpointed(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[st
     if len(args) != 1 or kwargs.keys() != {"snapshots"}:
         return NotImplemented
     snapshots = reader.arg(kwargs["snapshots"])
-    if isinstance(snapshots, Const) and not (isinstance(snapshots.value, int | np.integer) and snapshots.value >= 1):
+    if isinstance(snapshots, Const) and not (
+        isinstance(snapshots.value, int | np.integer) and snapshots.value >= 1
+    ):
         reason = f"a checkpointed loop needs at least one snapshot, not {snapshots!r}"
         reader.refuse(frame, node, Code.UNSUPPORTED_SYNTAX, reason)
     steps = iteration(reader, frame, args[0], node)
@@ -477,7 +479,12 @@ def for_loop(reader: Reader, frame: Frame, node: cst.For) -> None:
     names = frozenset(assigned_names([node]))
     outside = frozenset(names_read(frame.body, node)) if frame.body is not None else names
     counted = isinstance(steps, Iteration) and steps.snapshots is None  # and may be read trip by trip
-    if isinstance(steps, Iteration) and counted and steps.constant is not None and len(steps.constant) <= LONGEST:
+    if (
+        isinstance(steps, Iteration)
+        and counted
+        and steps.constant is not None
+        and len(steps.constant) <= LONGEST
+    ):
         mark, born, env = len(reader.journal), len(reader.statements), dict(frame.env)
         outer, frame.can_unroll = frame.can_unroll, True
         try:
@@ -768,12 +775,9 @@ class Loop:
                 )
             )
         else:
-            reader.add(
-                While(
-                    Block(tuple(test_statements), (condition,)),
-                    tuple(params), tuple(inits), block, tuple(outs), stop is not None, trips, site,
-                )  # fmt: skip
-            )
+            asked = Block(tuple(test_statements), (condition,))
+            stops = stop is not None
+            reader.add(While(asked, tuple(params), tuple(inits), block, tuple(outs), stops, trips, site))
         for p, init, out in zip(params, inits, outs, strict=True):
             if init is UNBOUND and p.name and test is None:
                 reader.maybe_unbound.add(out)
@@ -902,5 +906,5 @@ def _swap(start: Any, replaced: dict[Var, Var], reader: Reader) -> Any:
     return start
 
 
-__all__ = ["Loop", "Number", "assigned_names", "comprehension", "fold", "for_loop", "iteration", "listed", "names_read",
-           "subscript", "while_loop"]  # fmt: skip
+__all__ = ["Loop", "Number", "assigned_names", "comprehension", "fold", "for_loop", "iteration", "listed",
+           "names_read", "subscript", "while_loop"]  # fmt: skip

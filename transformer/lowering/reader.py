@@ -54,7 +54,7 @@ from ..kinds import (
     signature_kind,
 )
 from ..kinds import Sequence as SequenceKind
-from ..source import Source
+from ..source import Source, read
 from .values import (
     Bound,
     Choice,
@@ -123,6 +123,7 @@ class Reader(Builder):
         self.calls: list[
             tuple[Any, int]
         ] = []  # functions being read, outermost first, with the blocks around
+        self.read: dict[int, tuple[Any, Source]] = {}
         self.stale: set[Var] = set()  # lists of the surrounding code that have been changed
         self.root_name = ""
         self.memo: dict[Any, Kind] = {}  # kinds of the elements of a list, by where in the source it is made
@@ -154,6 +155,12 @@ class Reader(Builder):
     ) -> NoReturn:
         site = self.site if node is None else self.site_of(frame, node)
         raise AdjoinError(code, reason, where=Where.of(site) if site else None, rewrite=rewrite or None)
+
+    def source_of(self, function: Any) -> Source:
+        """The source of a user's function, read once: its nodes stand for places in it."""
+        if id(function) not in self.read:
+            self.read[id(function)] = (function, read(function))
+        return self.read[id(function)][1]
 
     # -- containers --------------------------------------------------------------------------------
 

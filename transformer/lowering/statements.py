@@ -162,7 +162,7 @@ def _unless_left(reader: Reader, frame: Frame, rest: Sequence[cst.CSTNode], node
 
 
 def _take_return(reader: Reader, frame: Frame, rest: Sequence[cst.CSTNode], flags: dict[str, Any]) -> bool:
-    """Outside all loops: a `return` that was met inside one is evaluated here, with the names as they were."""
+    """Outside all loops: a `return` met inside one is evaluated here, with the names as they were."""
     numbered = {name: flag for name, flag in flags.items() if name.startswith("%return")}
     for name in numbered:
         frame.env[name] = Const(False)
@@ -633,8 +633,9 @@ def augment(reader: Reader, frame: Frame, op: str, obj: Var, at: Any, operand: A
 def _in_place() -> dict[str, Any]:
     import operator
 
-    names = {"+": "iadd", "-": "isub", "*": "imul", "/": "itruediv", "//": "ifloordiv", "%": "imod", "**": "ipow",
-             "@": "imatmul", "&": "iand", "|": "ior", "^": "ixor", "<<": "ilshift", ">>": "irshift"}  # fmt: skip
+    names = {"+": "iadd", "-": "isub", "*": "imul", "/": "itruediv", "//": "ifloordiv", "%": "imod",
+             "**": "ipow", "@": "imatmul", "&": "iand", "|": "ior", "^": "ixor", "<<": "ilshift",
+             ">>": "irshift"}  # fmt: skip
     return {symbol: getattr(operator, name) for symbol, name in names.items()}
 
 
@@ -741,5 +742,6 @@ def _while(reader: Reader, frame: Frame, node: cst.While) -> None:
     while_loop(reader, frame, node)
 
 
-__all__ = ["BREAK", "CONTINUE", "DONE", "INT", "STATEMENTS", "VALUE", "Handler", "Number", "Slc", "Star", "Try",
-           "any_of", "arg_kind", "assign", "exit_flags", "flatten", "join", "read", "read_body", "store"]  # fmt: skip
+__all__ = ["BREAK", "CONTINUE", "DONE", "INT", "STATEMENTS", "VALUE", "Handler", "Number", "Slc", "Star",
+           "Try", "any_of", "arg_kind", "assign", "exit_flags", "flatten", "join", "read", "read_body",
+           "store"]  # fmt: skip

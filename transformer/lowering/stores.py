@@ -339,7 +339,9 @@ def shuffle(reader: Reader, frame: Frame, generator: Arg, args: list[Any], node:
     """`rng.shuffle(a)`: the order is drawn, then the rows are taken in that order."""
     target = target_of(reader, frame, args[0], node)
     length = reader.let(Op("call", "len", len, Ref(len, "len")), target)
-    order = reader.let(helper(support.shuffled_order), generator, length, kind=Array("i8", (None,)), effect="io")
+    order = reader.let(
+        helper(support.shuffled_order), generator, length, kind=Array("i8", (None,)), effect="io"
+    )
     store(reader, target, WHOLE, reader.index(target, order))
     return Const(None)
 

@@ -147,9 +147,12 @@ def _read_chain(reader: Reader, frame: Frame, node: cst.Try, body: list[cst.CSTN
             return
         if isinstance(body[i], cst.BaseCompoundStatement) and set(assigned_names(body[i : i + 1])):
             reader.refuse(
-                frame, body[i], Code.UNSUPPORTED_SYNTAX,
-                "names that this statement binds are read after an exception in it", "move it out of the `try`",
-            )  # fmt: skip
+                frame,
+                body[i],
+                Code.UNSUPPORTED_SYNTAX,
+                "names that this statement binds are read after an exception in it",
+                "move it out of the `try`",
+            )
         _attempt(reader, frame, body[i], types)
         rest = frame.env[PATH]
         if rest == Const(0):
