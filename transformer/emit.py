@@ -247,8 +247,9 @@ class _Printer:
         elif form == "set":
             self._line(f"{self._arg(s.args[0], ATOM)}.{s.op.text} = {self._arg(s.args[1])}", depth)
         elif form == "declare":
-            if s.args[0] in self.names:  # else a pass has put another value in its place
-                self._line(f"{self._name(s.args[0])} = None", depth)  # type: ignore[arg-type]
+            declared = s.args[0]
+            if isinstance(declared, Var) and declared in self.names:  # else a pass has replaced it
+                self._line(f"{self._name(declared)} = None", depth)
         elif form == "assert":
             message = "" if s.args[1] == Const(None) else f", {self._arg(s.args[1])}"
             self._line(f"assert {self._arg(s.args[0])}{message}", depth)

@@ -23,6 +23,8 @@ from .values import DictValue, Generator, Iteration, ListValue, Steps
 def widen(reader: Reader, obj: ListValue, arg: Arg) -> None:
     """A running list gets an element: its kind may have to become wider, and its loop be read again."""
     assert obj.var is not None
+    for part in obj.parts:
+        widen(reader, part, arg)
     kind = join(obj.element, arg_kind(arg))
     if isinstance(obj.var.kind, SequenceKind):
         kind = join(kind, obj.var.kind.element)

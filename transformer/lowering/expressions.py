@@ -573,6 +573,13 @@ def _index_part(reader: Reader, frame: Frame, element: cst.SubscriptElement) -> 
 def subscript(reader: Reader, frame: Frame, x: Any, at: Any, node: cst.CSTNode | None) -> Any:
     """`x[at]`."""
     reader.check_known(x)
+    if isinstance(at, Choice):
+        return reader.branches(
+            frame,
+            at.condition,
+            lambda: subscript(reader, frame, x, at.then, node),
+            lambda: subscript(reader, frame, x, at.orelse, node),
+        )
     if isinstance(x, Flat):
         return reader.index(reader.call(np.ravel, x.array), reader.arg(at))
     if isinstance(x, Choice):

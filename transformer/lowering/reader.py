@@ -39,6 +39,7 @@ from ..ir import (
     Statement,
     Tup,
     Var,
+    constants,
 )
 from ..kinds import (
     BOOL,
@@ -390,7 +391,7 @@ class Reader(Builder):
             frame.env = names
             self.site = site
             ends = _without_dead(names, ends)
-            grown = self._grown(ends[0][3], ends[1][3])
+            grown = self._grown(ends[0][3], ends[1][3]) or _lists_to_run(ends, born)
             if not grown:
                 return self._joined(frame, condition, ends)
             for container in grown:
@@ -451,6 +452,14 @@ class Reader(Builder):
         frame.env = env
         merge.finish()
         return value
+
+
+def _lists_to_run(ends: list[Any], born: int) -> list[Mutable]:
+    """Known lists from before the branch that one name may be afterwards: they become objects first."""
+    (_, env1, value1, _), (_, env2, value2, _) = ends
+    pairs = [(value1, value2), *((env1[n], env2[n]) for n in env1 if n in env2)]
+    found = [v for a, b in pairs if a is not b for v in (a, b)]
+    return [v for v in found if isinstance(v, ListValue) and v.var is None and v.serial <= born]
 
 
 def _without_dead(names: dict[str, Any], ends: list[Any]) -> list[Any]:
@@ -521,6 +530,9 @@ class Merge:
             if a is UNBOUND or b is UNBOUND:
                 return b if a is UNBOUND else a  # reading it unbound fails in the user's function as well
             return Choice(self.condition, a, b)
+        known = constants((a, b))
+        if known is not None and all(isinstance(each, str) for each in known):
+            return Choice(self.condition, a, b)
         one, two = self._arg(a, self.first), self._arg(b, self.second)
         out = Var(name, join(arg_kind(one), arg_kind(two)))
         if (
@@ -536,7 +548,8 @@ class Merge:
         self.yields[0].append(one)
         self.yields[1].append(two)
         if isinstance(out.kind, SequenceKind):
-            return self.reader.new(ListValue([], out.kind.element, out))
+            lists = tuple(v for v in (a, b) if isinstance(v, ListValue))
+            return self.reader.new(ListValue([], out.kind.element, out, parts=lists))
         return out
 
     def _arg(self, value: Any, statements: list[Statement]) -> Arg:

@@ -519,6 +519,14 @@ def store(
     reader.refuse(frame, node, Code.MUTATION, "this value cannot be stored into", "")
 
 
+def _is_constant(at: Slc) -> bool:
+    return all(isinstance(p, Const) for p in (at.start, at.stop, at.step))
+
+
+def _slice_of(at: Slc) -> slice:
+    return slice(*(p.value for p in (at.start, at.stop, at.step) if isinstance(p, Const)))
+
+
 def _list_var(obj: ListValue) -> Var:
     assert obj.var is not None
     return obj.var
@@ -655,6 +663,10 @@ def _del(reader: Reader, frame: Frame, node: cst.Del) -> None:
             if isinstance(obj, ListValue | DictValue) and obj.var is None and isinstance(at, Const):
                 reader.change(obj)
                 del obj.items[at.value]
+                continue
+            if isinstance(obj, ListValue) and obj.var is None and isinstance(at, Slc) and _is_constant(at):
+                reader.change(obj)
+                del obj.items[_slice_of(at)]
                 continue
             if isinstance(obj, ListValue):
                 reader.do(DELETE, reader.run(obj), reader.arg(at), effect="write")

@@ -46,6 +46,7 @@ class ListValue(Mutable):
     var: Var | None = None
     origin: Var | None = None  # a list of the user's globals or closure: what is done to it is done for good
     key: Any = None  # where in the source it is made
+    parts: tuple[ListValue, ...] = ()  # the lists that it may be
     serial: int = 0
 
     @property
