@@ -375,3 +375,21 @@ def polar_adjoint(g: Any, z: Any) -> Any:
 def polar_tangent(z_dot: Any, z: Any) -> Any:
     """The tangent of ``cmath.polar``."""
     return (real_product(np.sign(z), z_dot), np.imag(z_dot / z))
+
+
+def as_built_for(**arrays: Any) -> None:
+    """Refuse arrays that a built gradient is not for: of other dimensions, or an axis of length 1 too many.
+
+    Args:
+        arrays: by name, the array and for each axis whether it has length 1 (None: either).
+
+    >>> as_built_for(w=(np.zeros(1), (False,)))
+    Traceback (most recent call last):
+    ...
+    ValueError: w has shape (1,); build the gradient again for arrays like it
+    """
+    for name, (array, ones) in arrays.items():
+        shape = np.shape(array)
+        apart = [i for i, one in enumerate(ones[: len(shape)]) if one is not None and (shape[i] == 1) != one]
+        if len(shape) != len(ones) or apart:
+            raise ValueError(f"{name} has shape {shape}; build the gradient again for arrays like it")

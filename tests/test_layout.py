@@ -32,6 +32,7 @@ LAYERS = [
         "emit",
         "checkpoint",
         "rerun",
+        "guard",
     },
     {"pipeline"},
     {"reach", "like", "signature", "structures", "variants", "quick"},

@@ -739,6 +739,9 @@ class Adjoint(Reader):
         flip = rule.holomorphic and not all(
             is_real(arg_kind(v)) for a in (g, *s.operands) for v in variables(a)
         )
+        full = g
+        if rule.kind == "elementwise" and not flip:
+            g = self._one_number(s, [bound[name] for name in active], g)
         if flip:
             g = self._conj(g)
         adjoints = splice(self, rule, active, g, self._safe(rule, active, g, out, bound), bound)
@@ -749,7 +752,19 @@ class Adjoint(Reader):
             value = self.arg(adjoint)
             if flip:
                 value = self._conj(value)
+            if g is not full and dims_of(arg_kind(value)) is None:
+                value = self._spread(value, target)
             self._pass(rule, s, target, value)
+
+    def _one_number(self, s: Let, targets: list[Any], g: Arg) -> Arg:
+        """The number that `g` is everywhere, where every operand has the shape of the result anyway."""
+        whole = arg_kind(s.outs[0])
+        made = next((t for t in reversed(self.statements) if isinstance(t, Let) and g in t.outs), None)
+        if made is None or made.op.function is not np.broadcast_to:
+            return g
+        arrays = [t for t in targets if isinstance(t, Var) and isinstance(t.kind, Array)]
+        fitting = len(arrays) == len(targets) and all(same_shape(t.kind, whole) for t in arrays)
+        return made.args[0] if fitting and isinstance(arg_kind(made.args[0]), Number) else g
 
     def _active_param(self, arg: Any) -> bool:
         return any(
@@ -806,11 +821,7 @@ class Adjoint(Reader):
     def unbroadcast(self, g: Arg, x: Var, whole: Any) -> Arg:
         """`g`, of kind `whole`, summed to the shape of `x`."""
         if same_shape(x.kind, whole) or (isinstance(x.kind, Number) and isinstance(whole, Number)):
-            if (
-                not isinstance(x.kind, Number)
-                and dims_of(arg_kind(g)) not in (None, dims_of(x.kind))
-                and not same_shape(x.kind, arg_kind(g))
-            ):
+            if not isinstance(x.kind, Number) and not _fills(arg_kind(g), x.kind):
                 g = self._spread(g, x)
             return self._real(g, x)
         if isinstance(x.kind, Number) and isinstance(whole, Array) and isinstance(arg_kind(g), Array):
@@ -1398,6 +1409,16 @@ def certainly_view(s: Let) -> bool:
 
 def bar_name(v: Var) -> str:
     return f"{v.name}_bar" if v.name else ""
+
+
+def _fills(kind: Any, x: Any) -> bool:
+    """Whether an adjoint of one kind has the shape of a value of another (where nothing is known: taken so)."""
+    a, b = dims_of(kind), dims_of(x)
+    if a is None or b is None:
+        return True
+    sizes = list(zip(a, b, strict=False))
+    equal = [(p is not None and p == q) or (_surely_not_one(p) and _surely_not_one(q)) for p, q in sizes]
+    return len(a) == len(b) and all(equal)
 
 
 def summed_axes(kind: Any, whole: Any) -> tuple[int, list[int]] | None:

@@ -26,6 +26,7 @@ from typing import Any
 
 from .errors import AdjoinError
 from .gradient import FIRST, Gradient, gradient_of
+from .guard import guarded
 from .variants import Variant
 
 __all__ = ["main"]
@@ -117,7 +118,8 @@ def _build(options: argparse.Namespace) -> int:
     path: Path = options.output
     gradient = _gradient(options)
     variant = _variant(options, gradient)
-    text = (_header(options.function, gradient, variant) + variant.text).encode()
+    checked = guarded(variant.text, variant.entries[0].__name__, variant.kinds)
+    text = (_header(options.function, gradient, variant) + checked).encode()
     try:
         found = path.read_bytes() if path.exists() else None
         if options.check and found != text:
