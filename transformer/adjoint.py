@@ -1412,7 +1412,7 @@ def bar_name(v: Var) -> str:
 
 
 def _fills(kind: Any, x: Any) -> bool:
-    """Whether an adjoint of one kind has the shape of a value of another (where nothing is known: taken so)."""
+    """Whether an adjoint of one kind has the shape of a value of another (if nothing is known: taken so)."""
     a, b = dims_of(kind), dims_of(x)
     if a is None or b is None:
         return True

@@ -1,6 +1,6 @@
 """The entry check of a built file: its gradient is for arrays like those it was built for.
 
-In: a generated module's text, an entry function, the kinds of its parameters. Out: the text with a check in it.
+In: a generated module's text, an entry function, the kinds of its parameters. Out: the text with a check.
 
     def loss_grad(w, X):               def loss_grad(w, X):
         ...                     ->         as_built_for(w=(w, (False,)), X=(X, (False, False)))
