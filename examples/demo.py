@@ -13,6 +13,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import digits
+import heat
 
 from adjoin import check, grad
 
@@ -60,6 +61,9 @@ def main():
 
     heading("The same on real data: a two-layer classifier of scanned digits, trained by L-BFGS")
     digits.main()
+
+    heading("A heat equation with stores into slices: 576 conductivities from noisy pictures, by L-BFGS")
+    heat.main(str(Path(__file__).with_name("heat.png")))
 
 
 if __name__ == "__main__":

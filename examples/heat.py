@@ -138,8 +138,7 @@ def picture(true, found, path):
     plt.close(figure)
 
 
-def main():
-    path = sys.argv[1] if len(sys.argv) > 1 else "heat.png"
+def main(path="heat.png"):
     true, sources, observed = experiment(SIZE, STEPS)
     print(
         f"fitting {true.size} conductivities to {len(observed) * len(observed[0])} noisy pictures of the heat"
@@ -151,4 +150,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:2])

@@ -34,7 +34,7 @@ from .nested import Differentiated
 from .quick import MISS, quick_call
 from .signature import Binding, bind, key_of, names_asked, parameters_of, sharing
 from .source import Source, read
-from .structures import Apart, conform, holds_floats, mapped, members, number_like, same_form
+from .structures import Apart, conform, holds_floats, leaves, mapped, members, number_like, same_form
 from .variants import MODES, Variant, Wanted, variant_for
 
 __all__ = ["FIRST", "Argnames", "Argnums", "Gradient", "Saved", "gradient_of"]
@@ -240,14 +240,31 @@ class Gradient(Differentiated):
         for variant in plan.variants[mode].get(signature, ()):
             free = variant.free(source)
             if free is not None:
-                if variant.writes and (shared := sharing(plan.binding.names, values)):
+                if variant.writes and (shared := self._sharing(plan, values)):
                     return self._find_together(plan, mode, values, signature, shared)
                 self._last = variant
                 return variant, values, free
         variant, values, free = self._generate(plan, mode, values, signature)
-        if variant.writes and (shared := sharing(plan.binding.names, values)):
+        if variant.writes and (shared := self._sharing(plan, values)):
             return self._find_together(plan, mode, values, signature, shared)
         return variant, values, free
+
+    def _sharing(self, plan: _Plan, values: tuple[Any, ...]) -> tuple[str, ...]:
+        """Array arguments that share memory; where one is held by a container, it is refused."""
+        names = plan.binding.names
+        held = [leaf for value in values if not isinstance(value, np.ndarray) for leaf in leaves(value)]
+        arrays = [a for a in held if isinstance(a, np.ndarray)]
+        others = [v for v in values if isinstance(v, np.ndarray)]
+        for i, a in enumerate(arrays):
+            if any(np.may_share_memory(a, b) for b in (*arrays[:i], *others)):
+                source = self._source or self._read()
+                raise AdjoinError(
+                    Code.MUTATION,
+                    f"`{source.name}` writes to an argument, and arrays that are passed in share memory",
+                    where=source.where(),
+                    rewrite="pass copies, or pass the arrays as arguments of their own",
+                )
+        return sharing(names, values)
 
     def _find_together(
         self,

@@ -630,6 +630,7 @@ class Loop:
     ) -> None:
         self.reader, self.frame, self.node = reader, frame, node
         self.names, self.outside = names, set(outside)
+        self.read_early: set[str] = set()  # names that a trip may read before it binds them
         self.assumed: dict[Any, Any] = {}  # kinds of carried leaves, by where they are
         self.containers: list[Mutable] = []
         self.grown: list[Mutable] = []  # containers that must become objects before the loop
@@ -652,8 +653,9 @@ class Loop:
             try:
                 settled = self._attempt(body, test, mark, born, env)
             except Carried as error:
-                if error.name not in self.names or error.name in self.outside:
+                if error.name not in self.names or error.name in self.read_early:
                     raise
+                self.read_early.add(error.name)
                 self.outside.add(error.name)
                 settled = False
             finally:
@@ -803,6 +805,8 @@ class Loop:
     def _start(self, key: Any, init: Any, name: str) -> Any:
         """What a carried value is at the start of a trip."""
         assumed = self.assumed.get(key)
+        if assumed is None and init is UNBOUND and key[0] == "name" and key[1] in self.read_early:
+            assumed = UNDEFINED
         if isinstance(assumed, _Pair):
             parts = init.items if isinstance(init, Tup) else (UNBOUND,) * assumed.length
             return Tup(tuple(self._start((*key, i), x, name) for i, x in enumerate(parts)), assumed.cls)
