@@ -742,6 +742,7 @@ class Adjoint(Reader):
         full = g
         if rule.kind == "elementwise" and not flip:
             g = self._one_number(s, [bound[name] for name in active], g)
+        is_number = g is not full
         if flip:
             g = self._conj(g)
         adjoints = splice(self, rule, active, g, self._safe(rule, active, g, out, bound), bound)
@@ -752,7 +753,7 @@ class Adjoint(Reader):
             value = self.arg(adjoint)
             if flip:
                 value = self._conj(value)
-            if g is not full and dims_of(arg_kind(value)) is None:
+            if is_number and dims_of(arg_kind(value)) is None:
                 value = self._spread(value, target)
             self._pass(rule, s, target, value)
 
