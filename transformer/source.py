@@ -20,6 +20,7 @@ import __future__
 import ast
 import builtins
 import functools
+import inspect
 import linecache
 import re
 import types
@@ -146,6 +147,18 @@ def read(function: Callable[..., Any]) -> Source:
         return source
     found = read(inner)
     return replace(found, args=found.args + args, keywords={**found.keywords, **keywords})
+
+
+def read_own(function: types.FunctionType) -> Source:
+    """The source of a function of adjoin's own: a rule's body or a helper, without its decorators.
+
+    Its text is the installed file's, so that it need not be compared with what runs.
+    """
+    file, first = function.__code__.co_filename, function.__code__.co_firstlineno
+    lines = linecache.getlines(file)[first - 1 :]
+    start = next(i for i, line in enumerate(lines) if line.startswith("def "))
+    block = inspect.getblock(lines[start:])
+    return Source(function, "".join(block), file, first + start, 0, tuple(block))
 
 
 def _called(callable_: Any) -> types.MethodType:

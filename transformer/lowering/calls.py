@@ -29,7 +29,7 @@ from ..ir import Arg, Const, Dct, Lst, Op, Ref, Slc, Star, Tup, Var, constants
 from ..kinds import UNKNOWN, Array, Container, Kind, Number, Opaque, Unknown
 from ..kinds import Sequence as SequenceKind
 from ..nested import MAKERS, NOT_READ, Differentiated
-from ..source import read
+from ..source import read_own
 from . import derivatives, stores
 from .expressions import (
     NotStatic,
@@ -636,7 +636,7 @@ def _folded(function: Any, args: list[Any], kwargs: dict[str, Any]) -> Const | N
 
 @functools.cache
 def read_helper(function: Any) -> Any:
-    return read(function)
+    return read_own(function)
 
 
 def _helper_kind(function: Any, operands: tuple[Arg, ...]) -> Kind:

@@ -17,7 +17,7 @@ import libcst as cst
 
 from ...runtime.rule import Rule
 from ..ir import Const, Tup
-from ..source import Source, read
+from ..source import Source, read, read_own
 from .calls import bind
 from .expressions import value
 from .reader import Frame, Reader
@@ -25,10 +25,13 @@ from .statements import flatten
 from .statements import read as read_statements
 from .values import ListValue
 
+_OWN = f"{Rule.__module__.rpartition('.')[0]}."
+
 
 @functools.cache
 def _source(body: Any) -> Source:
-    return read(body)
+    own = body.__module__.startswith(_OWN) and body.__qualname__ == body.__name__
+    return read_own(body) if own else read(body)
 
 
 def splice(
