@@ -2,7 +2,8 @@
 
     python benchmarks/first_call.py
 
-Times of calls are after the imports; those of a process that generates include LibCST. The aims are 0.3 s, and 30 ms without importing LibCST.
+Times of calls are after the imports; those of a process that generates include LibCST. The aims are 0.3 s,
+and 30 ms without importing LibCST.
 """
 
 import json

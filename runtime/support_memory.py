@@ -101,6 +101,11 @@ def _cells(view: Any) -> tuple[Any, Any]:
     return inverse.reshape(view.shape), first
 
 
+def outline(a: Any) -> Any:
+    """An array of the shape and dtype of `a` that takes no memory, for where its values do not matter."""
+    return np.broadcast_to(np.zeros((), np.asarray(a).dtype), np.shape(a))
+
+
 def zeros_of(value: Any) -> Any:
     """Zeros of the structure, shapes and dtypes of a value; None for what carries no adjoint."""
     if isinstance(value, list):

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from ..runtime import support_memory
 from .adjoint import Adjoint, Reverse, certainly_view, is_restore
 from .analyses.aliases import Aliases, may_be_view
 from .infer import arg_kind
@@ -38,6 +39,7 @@ from .ir import (
     Let,
     Lst,
     Op,
+    Ref,
     Statement,
     Try,
     Var,
@@ -69,6 +71,11 @@ _SHAPE_ONLY: dict[str, tuple[int, ...]] = {
     "size": (0,),
     "len": (0,),
 }
+
+
+#: Of those, the ones for which an array of the shape and dtype does as well.
+_OUTLINE_DOES = frozenset(_SHAPE_ONLY) - {"shares_memory", "shape", "ndim", "size", "len"}
+OUTLINE = Op("call", "outline", support_memory.outline, Ref(support_memory.outline, "outline", "support"))
 
 
 @dataclass
@@ -232,11 +239,35 @@ class _Keeper:
         _, live = dead_block(self.block, set())
         wanted = [v for v in in_order(self.block) if v in self.stand_ins]
         done: set[Var] = set()
+        outlines = self._only_shapes(self.block)
         for stand in wanted:
-            self._bind(stand, done)
+            if stand not in outlines:
+                self._bind(stand, done)
+        for stand in wanted:  # unless something is computed again from it
+            self._bind(stand, done, outline=True)
         del live
 
-    def _bind(self, stand: Var, done: set[Var]) -> None:
+    def _only_shapes(self, block: Block) -> set[Var]:
+        """Arrays of loop bodies of which the reverse sweep reads nothing but shape and dtype."""
+        arrays = {
+            stand
+            for stand, v in self.stand_ins.items()
+            if isinstance(v.kind, Array) and not self.aliases.is_buffer(v)
+        }
+        read: set[Var] = set()
+        for s in walk(block):
+            named = s.op.text.rpartition(".")[2] if isinstance(s, Let) else ""
+            for i, arg in enumerate(operands(s)):
+                if not (named in _OUTLINE_DOES and isinstance(s, Let) and _shape_only(s, i)):
+                    read.update(variables(arg))
+            for inner in blocks(s):
+                for arg in inner.yields:
+                    read.update(variables(arg))
+        for arg in block.yields:
+            read.update(variables(arg))
+        return arrays - read
+
+    def _bind(self, stand: Var, done: set[Var], outline: bool = False) -> None:
         if stand in done:
             return
         done.add(stand)
@@ -250,11 +281,15 @@ class _Keeper:
             return
         stack = self._stack(v, home)
         push = Let((), PUSH, (stack, v), (), "io", None)
+        pushes: list[Statement] = [push]
+        if outline:
+            held = Var("", v.kind)
+            pushes = [Let((held,), OUTLINE, (v,)), replace(push, args=(stack, held))]
         made = self.made[v]
         if v in getattr(made, "params", ()) or v is getattr(made, "index", None):
-            self.at_start.setdefault(id(home), []).append(push)
+            self.at_start.setdefault(id(home), []).extend(pushes)
         else:
-            self.after.setdefault(id(made), []).append(push)
+            self.after.setdefault(id(made), []).extend(pushes)
         self.binds.setdefault(id(home), []).append(Let((stand,), POP, (stack,), (), "io", None))
 
     def _again(self, arg: Arg, done: set[Var]) -> Arg:

@@ -49,7 +49,7 @@ class _Shapes(Rewriter):
         if self.reverse and new.args and _asks_for_shape(new):
             new = replace(new, args=(self._older(new.args[0], new), *new.args[1:]))
         for v in new.outs:
-            if v.name and not self._only_for_shape(v):  # a value that is there anyway
+            if v.name and not _unpacks(new) and not self._only_for_shape(v):  # a value that is there anyway
                 self._know(v)
         return [new]
 
@@ -70,6 +70,11 @@ class _Shapes(Rewriter):
         ):
             return x
         return found
+
+
+def _unpacks(s: Let) -> bool:
+    """What a forward function saved: a value of a path that was not taken is None."""
+    return (s.op.form == "value" and len(s.outs) > 1) or (s.op.form == "index" and s.op.function is None)
 
 
 def _asks_for_shape(s: Let) -> bool:
