@@ -25,7 +25,24 @@ from .emit import Module, emit
 from .errors import AdjoinError, Code, Where
 from .helpers import render_helpers
 from .infer import arg_kind
-from .ir import Arg, Block, Const, Dct, Function, Let, Lst, Op, Site, Statement, Tup, Var, in_order, reads
+from .ir import (
+    UNBOUND,
+    Arg,
+    Block,
+    Const,
+    Dct,
+    Function,
+    Let,
+    Lst,
+    Op,
+    Site,
+    Statement,
+    Tup,
+    Var,
+    in_order,
+    reads,
+    variables,
+)
 from .kinds import Array, Kind, Number, dtype_of, is_real
 from .lowering import derivatives
 from .lowering.lower import Lowered, lower
@@ -246,14 +263,29 @@ def split(
     crossing = [v for v in crossing if v in still]
     rest = [s for s in adjoint_function.body.body if saved not in reads(Block((s,)))]
     smaller = replace(adjoint_function.body, body=(*_unpack(saved, crossing), *rest))
-    certain = certainly_bound((*private.params, *private.free), sweeps.forward)
-    declared = [Let((), Op("declare", ""), (v,)) for v in crossing if v not in certain]
     result = private.body.yields[0]
+    certain = certainly_bound((*private.params, *private.free), sweeps.forward)
+    declared = [_declared(v) for v in crossing if v not in certain]
     forward = Block((*declared, *sweeps.forward), (Tup((result, Tup(tuple(crossing)))),))
-    return [
-        optimise(replace(private, name=f"{name}_forward", body=forward)),
-        replace(adjoint_function, body=smaller),
-    ]
+    function = optimise(replace(private, name=f"{name}_forward", body=forward))
+    return [_declaring(function), replace(adjoint_function, body=smaller)]
+
+
+def _declared(v: Var) -> Let:
+    return Let((), Op("declare", ""), (v,))
+
+
+def _declaring(function: Function) -> Function:
+    """What only some paths bind, and is returned all the same, is None to begin with.
+
+    A pass may have put a value of one path in place of another one.
+    """
+    body = function.body
+    certain = certainly_bound((*function.params, *function.free), body.body)
+    returned = dict.fromkeys(v for y in body.yields for v in variables(y) if v is not UNBOUND)
+    already = {s.args[0] for s in body.body if isinstance(s, Let) and s.op.form == "declare"}
+    declared = [_declared(v) for v in returned if v not in certain and v not in already]
+    return replace(function, body=replace(body, body=(*declared, *body.body)))
 
 
 def _unpack(saved: Var, crossing: list[Var]) -> list[Statement]:

@@ -199,7 +199,8 @@ def _find(function: types.FunctionType) -> Source:
     if len(candidates) > 1:
         exact = [node for node in candidates if _spans(node, code, lines)]
         alike = {ast.dump(node) for node in candidates}
-        candidates = exact[:1] or (candidates if len(alike) == 1 else [])
+        same = [] if exact else [node for node in candidates if _compiles_to(node, code)]
+        candidates = exact[:1] or same[:1] * (len(same) == 1) or (candidates if len(alike) == 1 else [])
         if not candidates:
             raise AdjoinError(
                 Code.SOURCE_NOT_AVAILABLE,
@@ -285,6 +286,16 @@ def _imports(tree: ast.Module) -> list[ast.stmt]:
             elif isinstance(child, ast.If | ast.Try | ast.With | ast.ExceptHandler):
                 pending.append(child)
     return found
+
+
+def _compiles_to(node: ast.AST, code: types.CodeType) -> bool:
+    """Whether a lambda has these instructions: a constant's have no place of their own in Python 3.12."""
+    if not isinstance(node, ast.Lambda):
+        return False
+    compiled = compile(ast.Expression(node), code.co_filename, "eval", dont_inherit=True)
+    made = next(c for c in compiled.co_consts if isinstance(c, types.CodeType))
+    parts = ("co_code", "co_consts", "co_names", "co_varnames")
+    return all(getattr(made, part) == getattr(code, part) for part in parts)
 
 
 def _runs(code: types.CodeType, statements: list[ast.stmt]) -> bool:

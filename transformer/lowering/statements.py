@@ -25,6 +25,7 @@ from ..ir import (
     ASSERT,
     DELETE,
     FALSE,
+    INDEX,
     RAISE,
     STORE,
     UNBOUND,
@@ -32,6 +33,7 @@ from ..ir import (
     Block,
     Const,
     Handler,
+    Let,
     Op,
     Ref,
     Slc,
@@ -514,6 +516,14 @@ def store(
             if isinstance(result, ListValue) and isinstance(obj.kind, Opaque)
             else reader.arg(result)
         )
+        if _is_torn(reader, obj, at, held):
+            reader.refuse(
+                frame,
+                node,
+                Code.MUTATION,
+                "this store overlaps what it reads, at another step: NumPy reads what it has just written",
+                "store a copy of the right-hand side",
+            )
         reader.do(STORE, obj, reader.arg(at), held, effect="write")
         return
     reader.refuse(frame, node, Code.MUTATION, "this value cannot be stored into", "")
@@ -525,6 +535,18 @@ def _is_constant(at: Slc) -> bool:
 
 def _slice_of(at: Slc) -> slice:
     return slice(*(p.value for p in (at.start, at.stop, at.step) if isinstance(p, Const)))
+
+
+def _is_torn(reader: Reader, obj: Var, at: Any, held: Arg) -> bool:
+    """`a[::2] = a[:3]` of a vector: NumPy buffers an overlap only where the steps have different signs."""
+    if not isinstance(at, Slc) or not isinstance(obj.kind, Array) or obj.kind.ndim != 1:
+        return False
+    made = next((s for s in reversed(reader.statements) if isinstance(s, Let) and held in s.outs), None)
+    if made is None or made.op is not INDEX or made.args[0] is not obj:
+        return False
+    parts = [part.step for part in (at, made.args[1]) if isinstance(part, Slc)]
+    steps = [1 if step.value is None else step.value for step in parts if isinstance(step, Const)]
+    return len(steps) == 2 and steps[0] != steps[1] and steps[0] * steps[1] > 0
 
 
 def _list_var(obj: ListValue) -> Var:

@@ -26,6 +26,9 @@ class _Propagate(Rewriter):
         super().__init__()
         self.memory = memory_of(function)
         self.known: dict[object, tuple[Var, Place]] = {}
+        #: values of one path that are read beyond it
+        top = [s for s in function.body.body if isinstance(s, Let)]
+        self.read_beyond = {s.args[0] for s in top if s.op.form == "declare"}
 
     def block(self, block: Block) -> Block:
         """What a block computes is known inside it alone."""
@@ -36,7 +39,7 @@ class _Propagate(Rewriter):
             self.known = outer
 
     def let(self, old: Let, new: Let) -> list[Statement]:
-        if not _is_plain(new):
+        if not _is_plain(new) or new.out in self.read_beyond:
             return [new]
         here = self.memory.where[id(old)]
         key = (
