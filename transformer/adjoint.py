@@ -24,7 +24,7 @@ from ..runtime import support_memory as support
 from ..runtime.rule import NoRule, Rule, lookup
 from ..runtime.support import unbroadcast
 from .analyses.activity import Activity
-from .analyses.aliases import WRITES_FIRST, Aliases, is_basic, is_rerun, selects_once
+from .analyses.aliases import WRITES_FIRST, Aliases, is_basic, is_rerun, may_be_view, selects_once
 from .errors import AdjoinError, Code, Where
 from .hints import adjoint_hint
 from .infer import arg_kind
@@ -457,7 +457,11 @@ class Adjoint(Reader):
             own = None if isinstance(out.kind, Array) else self.bars.pop(out, None)
             if own is not None:  # it may turn out to be a number, which is a copy
                 self.scatter(x, self.primal(index), own.arg)
-            return  # a view: it shares the shadow
+            if is_basic(index) or not isinstance(out.kind, Array):
+                return  # a view: it shares the shadow
+            if may_be_view(index):
+                self._if_copied(out, x, lambda: self.scatter(x, self.primal(index), self.shadow(out)))
+                return
         if isinstance(out.kind, SequenceKind) and self._inert(x):
             return  # an element with a shadow of its own
         if isinstance(x.kind, Container):
@@ -466,6 +470,17 @@ class Adjoint(Reader):
         if g is None:
             return
         self.scatter(x, self.primal(index), g)
+
+    def _if_copied(self, out: Var, x: Var, pass_on: Callable[[], None]) -> None:
+        """What is a view or a copy, as it turns out: a copy passes its adjoint on."""
+        shared = self.call(np.shares_memory, self.primal(out), self.primal(x))
+        shared.kind = BOOL
+
+        def copied() -> Arg:
+            pass_on()
+            return Const(None)
+
+        self.choose(shared, lambda: Const(None), copied)
 
     def _store(self, s: Let) -> None:
         target, index, value = s.args

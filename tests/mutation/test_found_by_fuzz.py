@@ -145,3 +145,20 @@ def test_an_overlap_that_numpy_does_not_buffer_is_refused():
         return np.prod(a)
 
     assert_refused(f, np.array([0.3, 1.133, -0.3, 0.136, -0.918]), line="a[::2] = a[:3]")
+
+
+def test_a_copy_held_in_one_list_with_a_buffer():
+    def f(x):
+        v = x[[1, 1, 0, 1]]
+        w = v[:-1]
+        h = [w, w, x[:3]]
+        if np.sum(v) > 1.3:
+            pass
+        elif x[0] > -0.7:
+            pass
+        else:
+            x[x > 2.0] += w
+            h.append(0.9)
+        return np.sum(h[1])
+
+    assert_gradient(f, np.array([1.695, -0.009, 0.165, -1.529]))
