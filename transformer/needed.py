@@ -236,7 +236,6 @@ class _Keeper:
 
     def _bind_stand_ins(self) -> None:
         """Bind every stand-in that is read: recomputed, or popped."""
-        _, live = dead_block(self.block, set())
         wanted = [v for v in in_order(self.block) if v in self.stand_ins]
         done: set[Var] = set()
         outlines = self._only_shapes(self.block)
@@ -245,7 +244,6 @@ class _Keeper:
                 self._bind(stand, done)
         for stand in wanted:  # unless something is computed again from it
             self._bind(stand, done, outline=True)
-        del live
 
     def _only_shapes(self, block: Block) -> set[Var]:
         """Arrays of loop bodies of which the reverse sweep reads nothing but shape and dtype."""

@@ -888,7 +888,7 @@ def type_of(x: Any) -> type | None:
 @builtin(type)
 def _type(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
     cls = type_of(args[0]) if len(args) == 1 else None
-    return NotImplemented if cls is None else Ref(cls, f"type({cls.__name__})" if False else cls.__name__)
+    return NotImplemented if cls is None else Ref(cls, cls.__name__)
 
 
 @builtin(hasattr)

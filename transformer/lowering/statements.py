@@ -92,11 +92,6 @@ def read_body(reader: Reader, frame: Frame, node: cst.FunctionDef | cst.Lambda) 
     result = frame.env.get(VALUE, UNBOUND)
     if result is UNBOUND:
         return UNBOUND if DEAD in frame.env else Const(None)
-    return result if frame.env.get(DONE) == Const(True) else _or_none(reader, result)
-
-
-def _or_none(reader: Reader, result: Any) -> Any:
-    """A function that does not return on every path returns None there; such a result is rarely wanted."""
     return result
 
 
