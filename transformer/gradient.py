@@ -22,7 +22,6 @@ import sys
 import types
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
-from sys import getrefcount
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,8 @@ from .errors import AdjoinError, Code
 from .kinds import UNKNOWN, Kind, Static, is_function, signature_kind
 from .like import annotated, kinds_of
 from .nested import Differentiated
-from .quick import MISS, quick_call
+from .own import own
+from .quick import quick_call
 from .signature import Binding, bind, key_of, names_asked, parameters_of, sharing
 from .source import Source, read
 from .structures import Apart, conform, holds_floats, leaves, mapped, members, number_like, same_form
@@ -60,6 +60,7 @@ class _Plan:
         self.in_order = binding.in_order
         self.wrt = wrt
         self.variants: dict[str, dict[tuple[Hashable, ...], list[Variant]]] = {mode: {} for mode in MODES}
+        self.quick: dict[Variant, Callable[..., Any] | None] = {}
 
 
 class Saved:
@@ -118,41 +119,26 @@ class Gradient(Differentiated):
         self._plans: dict[Hashable, _Plan] = {}
         self._plans_of_classes: dict[type, dict[Hashable, _Plan]] = {}
         self._source: Source | None = None
+        self._code: types.CodeType | None = None
         self._last: Variant | None = None
-        self._quick: Callable[..., Any] = _slow
-        self._quick_length = -1
-        self._quick_variant: Variant | None = None
 
     # -- calling -----------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if len(args) == self._quick_length and not kwargs:
-            gradient = self._quick(*args)
-            if gradient is not MISS:
-                self._last = self._quick_variant
-                return gradient
         variant, values, free = self._find(self._mode, args, kwargs)
+        return self._call(variant, values, free)
+
+    def _call(self, variant: Variant, values: tuple[Any, ...], free: dict[str, Any]) -> Any:
+        """The gradient, in the form that is asked for."""
         if not self._with_value and not self._has_aux:
-            if variant is not self._quick_variant and values is args:
-                self._hurry(variant, values)
             if variant.bare:
-                return _finished(variant, (variant.entries[0](*values, **free),), values, free)
-            return _finished(variant, variant.entries[0](*values, **free), values, free)
+                return own(variant, (variant.entries[0](*values, **free),), values, free)
+            return own(variant, variant.entries[0](*values, **free), values, free)
         value, gradients = variant.entries[0](*values, **free)
         if variant.bare:
             gradients = (gradients,)
-        finished = _finished(variant, gradients, values, free)
+        finished = own(variant, gradients, values, free)
         return (value, finished) if self._with_value else (finished, value[1])
-
-    def _hurry(self, variant: Variant, values: tuple[Any, ...]) -> None:
-        """Make calls like this one quick from now on."""
-
-        def finish(gradient: Any, values: tuple[Any, ...]) -> Any:
-            return _finished(variant, (gradient,), values, {})
-
-        quick = quick_call(variant, values, finish)
-        self._quick_variant = variant
-        self._quick, self._quick_length = (quick, len(values)) if quick is not None else (_slow, -1)
 
     def forward(self, *args: Any, **kwargs: Any) -> tuple[Any, Saved]:
         """The value of the function, and what `adjoint` needs.
@@ -190,7 +176,7 @@ class Gradient(Differentiated):
         if variant.bare:
             gradients = (gradients,)
         others = {**saved.free, "": (saved.inner, given, saved.value)}
-        return _finished(variant, gradients, saved.values, others)
+        return own(variant, gradients, saved.values, others)
 
     def tangent(self, tangents: tuple[Any, ...], /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         """The value of the function, and its tangent: how it moves when the arguments move.
@@ -225,7 +211,7 @@ class Gradient(Differentiated):
     ) -> tuple[Variant, tuple[Any, ...], dict[str, Any]]:
         """The variant for a call, the values of its parameters, and the values from outside."""
         source = self._source or self._read()
-        plan = self._plans.get((len(args), *kwargs) if kwargs else len(args)) or self._plan(args, kwargs)
+        plan = self._plan_for(args, kwargs)
         values = args if plan.in_order else plan.binding.values(args, kwargs)
         # This is on the way of every call: `key_of`, with its most frequent case written out.
         keys: list[Hashable] = []
@@ -238,12 +224,16 @@ class Gradient(Differentiated):
                 keys.append(key_of(value))
         signature = tuple(keys)
         for variant in plan.variants[mode].get(signature, ()):
-            free = variant.free(source)
+            free = variant.outside(source)
             if free is not None:
                 if variant.writes and (shared := self._sharing(plan, values)):
                     return self._find_together(plan, mode, values, signature, shared)
                 self._last = variant
                 return variant, values, free
+        if source.function.__code__ is not self._code:  # given other code: by autoreload in a notebook, say
+            self._source = None
+            self._plans.clear()
+            return self._find(mode, args, kwargs)
         variant, values, free = self._generate(plan, mode, values, signature)
         if variant.writes and (shared := self._sharing(plan, values)):
             return self._find_together(plan, mode, values, signature, shared)
@@ -277,15 +267,19 @@ class Gradient(Differentiated):
         """As `_find`, for arguments that share memory and a function that writes to some."""
         source = self._source or self._read()
         for variant in plan.variants[mode].get((signature, shared), ()):
-            free = variant.free(source)
+            free = variant.outside(source)
             if free is not None:
                 self._last = variant
                 return variant, values, free
         return self._generate(plan, mode, values, signature, shared)
 
     def _read(self) -> Source:
-        self._source = read(self.primal)
-        return self._source
+        self._source = source = read(self.primal)
+        self._code = source.function.__code__
+        return source
+
+    def _plan_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Plan:
+        return self._plans.get((len(args), *kwargs) if kwargs else len(args)) or self._plan(args, kwargs)
 
     def _plan(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Plan:
         source = self._source or self._read()
@@ -315,18 +309,19 @@ class Gradient(Differentiated):
         variant = variant_for(source, self.primal, wanted, tuple(map(key_of, values)), arguments)
         if shared:
             signature = (signature, shared)
-        free = variant.free(source)
+        free = variant.outside(source)
         assert free is not None, "the values that code was generated for are those that it is for"
         variants = plan.variants[mode]
         if len(variants) >= _MOST_VARIANTS:
             variants.clear()
+            plan.quick.clear()
         variants[signature] = [variant, *variants.get(signature, ())[:7]]
         self._last = variant
         return variant, values, free
 
     def active(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[tuple[str, Any]]:
         """The arguments of a call that a gradient is asked of: names and values."""
-        plan = self._plans.get((len(args), *kwargs) if kwargs else len(args)) or self._plan(args, kwargs)
+        plan = self._plan_for(args, kwargs)
         given = dict(zip(plan.binding.names, plan.binding.values(args, kwargs), strict=True))
         if plan.wrt is not None:
             return [(name, given[name]) for name in plan.wrt]
@@ -356,7 +351,7 @@ class Gradient(Differentiated):
     def _without_arguments(self, mode: str | None = None) -> Variant:
         source = self._source or self._read()
         kinds = self._stated_kinds(source)
-        binding = Binding(tuple(kinds), tuple(kinds), self._positional(source), (), {})
+        binding = Binding(tuple(kinds), tuple(kinds), self._positional(source), (), frozenset())
         wrt = names_asked(source, binding, tuple(kinds), self._asked or ())
         for name in wrt:
             if not kinds[name].differentiable:
@@ -434,7 +429,7 @@ class Gradient(Differentiated):
 
     def _bound_to(self, function: Any, cls: type) -> Gradient:
         """The same gradient of a bound form of the function; code is shared for each class."""
-        bound = object.__new__(type(self))
+        bound = object.__new__(Gradient if type(self) is QuickGradient else type(self))
         bound.__dict__.update(self.__dict__)
         bound.primal = function
         bound._plans = self._plans_of_classes.setdefault(cls, {})
@@ -450,6 +445,48 @@ class Gradient(Differentiated):
         if isinstance(self.primal, types.FunctionType) and found is not self.primal:
             raise pickle.PicklingError(f"{self!r} cannot be found again as {self.__module__}.{qualname}")
         return _restored, (self.primal, self._options)
+
+
+class QuickGradient(Gradient):
+    """A gradient whose calls go straight to a function that was made for calls like the one before.
+
+    That function is its `__call__`, and `_last` the variant that it is for. Whatever else looks for a variant
+    puts the long way in its place.
+    """
+
+    __slots__ = ("__call__",)
+    __call__: Callable[..., Any]
+
+    def __init__(self, function: Callable[..., Any], **options: Any) -> None:
+        super().__init__(function, **options)
+        self.__call__ = self._long
+
+    def _long(self, *args: Any, **kwargs: Any) -> Any:
+        """A call; from the second one on for a variant, the next calls for it are quick."""
+        variant, values, free = self._find(self._mode, args, kwargs)
+        called = self._call(variant, values, free)
+        plan = self._plan_for(args, kwargs)
+        if variant not in plan.quick:
+            plan.quick[variant] = None
+            return called
+        quick = plan.quick[variant]
+        if quick is None:
+            quick = self._hurried(variant, plan.binding.names, values) or self._long
+            plan.quick[variant] = quick
+        self.__call__ = quick
+        return called
+
+    def _hurried(
+        self, variant: Variant, names: tuple[str, ...], values: tuple[Any, ...]
+    ) -> Callable[..., Any] | None:
+        source = self._source or self._read()
+        return quick_call(variant, source, names, values, self._long, self._with_value, self._has_aux)
+
+    def _find(
+        self, mode: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Variant, tuple[Any, ...], dict[str, Any]]:
+        self.__call__ = self._long
+        return super()._find(mode, args, kwargs)
 
 
 class GradientOfGradient(Gradient):
@@ -580,7 +617,7 @@ class _Crossed:
 
 def gradient_of(function: Callable[..., Any], **options: Any) -> Gradient:
     """`Gradient` of a function, or of a gradient."""
-    made = GradientOfGradient if isinstance(function, Gradient) else Gradient
+    made = GradientOfGradient if isinstance(function, Gradient) else QuickGradient
     return made(function, **options)
 
 
@@ -635,78 +672,6 @@ def _not_active(
 
 
 # -- what comes back ---------------------------------------------------------------------------------
-
-
-def _slow(*values: Any) -> Any:
-    """In place of a quick call where there is none."""
-    return MISS
-
-
-def _finished(
-    variant: Variant, gradients: tuple[Any, ...], values: tuple[Any, ...], free: dict[str, Any]
-) -> Any:
-    """Gradients in the form of their arguments, with memory of their own."""
-    done: list[Any] = []
-    for number, index in enumerate(variant.wrt):
-        gradient, like = gradients[number], values[index]
-        if type(gradient) is np.ndarray:
-            if (
-                type(like) is np.ndarray
-                and gradient.base is None
-                and gradient.shape == like.shape
-                and gradient.dtype == like.dtype
-                and getrefcount(gradient) == _ALONE
-            ):
-                done.append(gradient)
-                continue
-        elif (type(gradient) is float and type(like) is float) or _is_own(gradient, like):
-            done.append(gradient)
-            continue
-        done.append(Apart((*values, *free.values(), *done))(conform(gradient, like)))
-    return done[0] if variant.single else tuple(done)
-
-
-def _is_own(gradient: Any, like: Any) -> bool:
-    """Whether a plain container is in the form of its argument already, with arrays that nobody else has.
-
-    False where that would take a closer look.
-    """
-    kind = type(like)
-    if (kind is not dict and kind is not list and kind is not tuple) or type(gradient) is not kind:
-        return False
-    if len(gradient) != len(like) or gradient is like:
-        return False
-    for key in like if kind is dict else range(len(like)):
-        part, x = gradient[key], like[key]
-        if type(x) is np.ndarray:
-            if not (
-                type(part) is np.ndarray
-                and part.base is None
-                and part.shape == x.shape
-                and part.dtype == x.dtype
-                and getrefcount(part) == _ALONE
-            ):
-                return False
-        elif type(x) is float:
-            if type(part) is not float:
-                return False
-        elif not _is_own(part, x):
-            return False
-    return True
-
-
-def _references() -> int:
-    """What `getrefcount` says of an array that nothing refers to but a tuple and a name, as above."""
-    arrays = (np.empty(0),)
-    for number in (0,):
-        array = arrays[number]
-        if type(array) is np.ndarray:
-            return getrefcount(array)
-    raise AssertionError
-
-
-#: An array with that many references, whose memory is its own, is known to nobody else.
-_ALONE = _references()
 
 
 def _seed(seed: Any, value: Any) -> Any:

@@ -14,12 +14,13 @@ Data are described by their kinds; constants by their values.
 
 from __future__ import annotations
 
+import builtins
 import dis
 import functools
 import hashlib
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
@@ -28,7 +29,7 @@ from .nested import Differentiated
 from .signature import key_of, spelled
 from .source import Source
 
-__all__ = ["Reach", "described"]
+__all__ = ["Reach", "compiled_in", "described"]
 
 _KNOWN = frozenset({"numpy", "scipy", "cupy", "adjoin", "builtins"}) | sys.stdlib_module_names
 _MISSING = object()
@@ -36,6 +37,10 @@ _MISSING = object()
 
 class Reach:
     """Everything that a function can get at by name.
+
+    Attributes:
+        text: of it all.
+        constants: what `test` refers to, by name.
 
     >>> from .source import read
     >>> def f(x): return abs(x)
@@ -52,26 +57,56 @@ class Reach:
         self._seen: set[int] = set()
         self._alive: list[Any] = []  # so that what was seen keeps its id
         self._tests: dict[str, str] = {}
-        self._names: dict[str, Any] = {}
+        self._plain: dict[str, tuple[str, str]] = {}
+        self._scope = source.function.__globals__
+        self.constants: dict[str, Any] = {}
         self._function(source.function)
         for position, value in enumerate(source.args):
             self._value(str(position), value, ())
         for name, value in source.keywords.items():
             self._value(name, value, ())
         self.text = "\n".join(self._lines)
-        test = " and ".join(self._tests.values()) or "True"
-        self.holds: Callable[[], bool] = eval(f"lambda: {test}", self._names)
+
+    @functools.cached_property
+    def holds(self) -> Callable[[], bool]:
+        """Finds out whether the names mean what they meant when this was made."""
+        constants = {**self.constants, "object_gone": GONE}
+        function: Callable[[], bool] = compiled_in(
+            self._scope, "holds", _HOLDS.format(self.test()), constants
+        )
+        return function
 
     # -- the watch ---------------------------------------------------------------------------------
 
+    def test(self, taken: Collection[str] = ()) -> str:
+        """What `holds` finds out, as an expression for code that is `compiled_in` the function's globals.
+
+        It raises one of `GONE` where a name has gone. Globals stand in it as themselves, which costs next to
+        nothing, but for those whose names are `taken` by other variables.
+        """
+        tests = []
+        for owner, value in self._tests.items():
+            name, its = self._plain.get(owner, (owner, value))
+            tests.append(f"{owner} is {value}" if name in taken else f"{name} is {its}")
+        return " and ".join(tests) or "True"
+
     def _name(self, value: Any) -> str:
-        name = f"_{id(value)}"
-        self._names[name] = value
+        name = f"object_{id(value)}"
+        self.constants[name] = value
         return name
 
     def _watch(self, owner: str, value: Any) -> None:
         """Note that the expression `owner` has to go on giving `value`."""
-        self._tests[owner] = f"{owner} is {self._name(value)}"
+        self._tests[owner] = self._name(value)
+
+    def _global(self, scope: dict[str, Any], name: str) -> str:
+        """The expression for a global."""
+        missing = name not in scope
+        owner = f"{self._name(scope)}.get({name!r}{f', {self._name(_MISSING)}' if missing else ''})"
+        value = scope.get(name, vars(builtins).get(name, _MISSING))
+        if scope is self._scope and value is not _MISSING:
+            self._plain[owner] = name, self._name(value)
+        return owner
 
     # -- the walk ----------------------------------------------------------------------------------
 
@@ -87,7 +122,8 @@ class Reach:
             return
         self._lines.append(f"def {function.__module__}.{function.__qualname__} {_digest(function.__code__)}")
         self._watch(f"{self._name(function)}.__code__", function.__code__)
-        self._watch(f"{self._name(function)}.__defaults__", function.__defaults__)
+        if function.__defaults__:  # where there are none, every argument is given
+            self._watch(f"{self._name(function)}.__defaults__", function.__defaults__)
         for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
             self._lines.append(f"= {_constant(value)}")
         names, attributes = _names_in(function.__code__)
@@ -102,9 +138,9 @@ class Reach:
         for name in names:
             value = scope.get(name, _MISSING)
             if value is _MISSING:  # a builtin, as long as no global takes its place
-                self._watch(f"{self._name(scope)}.get({name!r}, {self._name(_MISSING)})", _MISSING)
+                self._watch(self._global(scope, name), _MISSING)
             else:
-                self._value(name, value, attributes, f"{self._name(scope)}.get({name!r})")
+                self._value(name, value, attributes, self._global(scope, name))
 
     def _value(self, name: str, value: Any, attributes: tuple[str, ...], owner: str = "") -> None:
         """Something that a name means; `attributes` are those that may be asked of it."""
@@ -148,7 +184,7 @@ class Reach:
         scope = vars(owner)
         for name in attributes:
             if name in scope:
-                self._value(name, scope[name], attributes, f"{self._name(scope)}.get({name!r})")
+                self._value(name, scope[name], attributes, self._global(scope, name))
 
     def _class(self, cls: type, attributes: tuple[str, ...]) -> None:
         """The methods and properties of a class of the user's that the attributes can mean."""
@@ -162,6 +198,33 @@ class Reach:
                     self._function(function)
                 if name in vars(base) and not callable(member) and not _functions_of(member):
                     self._lines.append(f"{name}: {spelled(key_of(member), _title)}")
+
+
+#: What the expression of `Reach.test` raises where a name has gone.
+GONE = (NameError, ValueError)
+
+_HOLDS = """
+def holds():
+    try:
+        return {}
+    except object_gone:
+        return False
+"""
+
+
+def compiled_in(scope: dict[str, Any], name: str, text: str, constants: Mapping[str, Any]) -> Any:
+    """The function that `text` defines, with the globals of another function, which stay as they are.
+
+    Args:
+        constants: what else the text refers to; they come before globals of the same name.
+
+    >>> compiled_in({"a": 1}, "f", "def f(x): return a + b + x", {"b": 10})(100)
+    111
+    """
+    lines = "\n".join(f"    {line}" for line in text.splitlines())
+    module = compile(f"def make({', '.join(constants)}):\n{lines}\n    return {name}", "<adjoin>", "exec")
+    code = next(constant for constant in module.co_consts if isinstance(constant, types.CodeType))
+    return types.FunctionType(code, scope)(*constants.values())
 
 
 def described(value: Any) -> str:

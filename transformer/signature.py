@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +25,7 @@ from .errors import AdjoinError, Code
 from .kinds import CLOSED, LONGEST_UNROLLED, is_function
 from .source import Source
 
-__all__ = ["Binding", "bind", "key_of", "parameters_of", "spelled"]
+__all__ = ["Binding", "bind", "default_of", "key_of", "parameters_of", "spelled"]
 
 #: Immutable numbers: of these the type says everything.
 NUMBERS = frozenset({float, int, complex, *(np.dtype(code).type for code in "?bBhHiIlLqQefdgFDG")})
@@ -141,16 +141,17 @@ class Binding:
     Attributes:
         names: a name for each value: that of the parameter; for `*rest`, `rest_0`, `rest_1` and so on.
         places: where each value is: an index into the positional arguments, the name of a keyword
-            argument, or None for a default that a gradient is asked of.
+            argument, or what looks up a default that a gradient is asked of.
         positional: those of the names that a position can mean.
         spread: for `*rest`, how many there are.
+        defaults: the names of the parameters that have one.
     """
 
     names: tuple[str, ...]
-    places: tuple[int | str | None, ...]
+    places: tuple[int | str | Callable[[], Any], ...]
     positional: tuple[str, ...]
     spread: tuple[tuple[str, int], ...]
-    defaults: Mapping[str, Any]
+    defaults: frozenset[str]
 
     @property
     def in_order(self) -> bool:
@@ -162,10 +163,10 @@ class Binding:
             [
                 args[place]
                 if isinstance(place, int)
-                else self.defaults[name]
-                if place is None
                 else kwargs[place]
-                for name, place in zip(self.names, self.places, strict=True)
+                if isinstance(place, str)
+                else place()
+                for place in self.places
             ]
         )
 
@@ -176,6 +177,19 @@ def parameters_of(source: Source) -> list[inspect.Parameter]:
     ahead = len(source.args)
     taken = [p for p in every if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)][:ahead]
     return [p for p in every if p not in taken]
+
+
+def default_of(function: types.FunctionType, name: str) -> Callable[[], Any]:
+    """What looks up the default of a parameter, which may be given another one at any time."""
+
+    def get() -> Any:
+        by_name = function.__kwdefaults__ or {}
+        if name in by_name:
+            return by_name[name]
+        code, values = function.__code__, function.__defaults__ or ()
+        return values[code.co_varnames.index(name) - code.co_argcount + len(values)]
+
+    return get
 
 
 def _signature(source: Source) -> inspect.Signature:
@@ -197,7 +211,7 @@ def bind(
     """
     _signature(source).bind(*source.args, *args, **{**source.keywords, **kwargs})
     parameters = parameters_of(source)
-    places: dict[str, int | str | None] = {}
+    places: dict[str, int | str | Callable[[], Any]] = {}
     positional: list[str] = []
     spread: list[tuple[str, int]] = []
     index = 0
@@ -225,10 +239,10 @@ def bind(
                 where=source.where(),
                 rewrite="give one of the two another name",
             )
-    defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
+    defaults = frozenset(p.name for p in parameters if p.default is not p.empty)
     bound = Binding((), (), tuple(positional), tuple(spread), defaults)
     for name in names_asked(source, bound, tuple(places), asked):
-        places.setdefault(name, None)
+        places.setdefault(name, default_of(source.function, name))
     order = {p.name: i for i, p in enumerate(parameters)}
     # a default that comes in goes where its parameter stands; the entries of `*rest` follow `rest`
     names = sorted(places, key=lambda name: (_rank(name, order, spread), list(places).index(name)))
@@ -258,7 +272,7 @@ def names_asked(
             inside = -len(binding.positional) <= each < len(binding.positional)
             name = binding.positional[each] if inside else None
         if name is None or (name not in given and name not in binding.defaults):
-            known = dict.fromkeys([*binding.positional, *given, *binding.defaults])
+            known = dict.fromkeys([*binding.positional, *given, *sorted(binding.defaults)])
             what = f"named {each!r}" if isinstance(each, str) else f"at position {each}"
             raise AdjoinError(
                 Code.UNKNOWN_ARGUMENT,

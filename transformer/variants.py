@@ -5,7 +5,7 @@ come from. Out: a `Variant`: the generated functions, and the extra values that 
 globals and closures, looked up anew at each call.
 
     variant = variant_for(source, Wanted(kinds, (), ("w",), "joint"), keys, arguments)
-    free = variant.free(source)        # {'SCALE': 3.0}; None if this code is not for what is there now
+    free = variant.outside(source)     # {'SCALE': 3.0}; None if this code is not for what is there now
     variant.entries[0](*values, **free)
 
 Generated modules are found by a key of everything that they depend on: the text of the function, what it
@@ -21,7 +21,7 @@ import sys
 import types
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from . import load
 from .errors import AdjoinError
 from .kinds import Kind
 from .reach import Reach, described
-from .signature import key_of, spelled
+from .signature import default_of, key_of, spelled
 from .source import Source, read
 
 __all__ = ["MODES", "Variant", "Wanted", "variant_for"]
@@ -57,6 +57,19 @@ class Wanted:
     together: tuple[str, ...] = ()
 
 
+class Outside(NamedTuple):
+    """A value that is found from a function by a path of names: how to get there, and what it has to be.
+
+    `name`: the parameter of generated code that takes it; for a constant of that code there is `value`.
+    """
+
+    path: Path
+    getter: Getter
+    key: Hashable
+    name: str = ""
+    value: Any = None
+
+
 class Variant:
     """A generated module, made ready for calls.
 
@@ -69,8 +82,9 @@ class Variant:
         writes: whether an argument is written to, so that it matters if two of them share memory.
         takes: the names of the parameters of each entry.
         bare: whether the entries return one gradient as it is, not in a tuple.
-        holds: whether the names in the function still mean what they meant.
-        is_closed: whether the code takes nothing from the user's globals and closures.
+        reach: what the function can get at by name, and a watch over it.
+        free: the values that the code takes from the user's globals and closures.
+        guards: those that it has as constants.
     """
 
     def __init__(
@@ -91,38 +105,31 @@ class Variant:
         self.writes: bool = about["writes"]
         self.bare = len(self.wrt) == 1
         self.takes = tuple(frozenset(_parameters(entry)) for entry in self.entries)
-        self._free: list[tuple[str, Getter, Hashable]] = []
+        self.free: list[Outside] = []
         for name, path, text in about["free"]:
-            getter = _getter(_path(path), source, arguments)
-            key = key_of(getter(source))
-            if spelled(key, described) != text:
-                raise _Stale
-            self._free.append((name, getter, key))
-        self._guards: list[tuple[Getter, Any]] = []
+            getter, _, key = _found(_path(path), source, arguments, text)
+            self.free.append(Outside(_path(path), getter, key, name))
+        self.guards: list[Outside] = []
         for path, text in about["guards"]:
-            getter = _getter(_path(path), source, arguments)
-            value = getter(source)
-            if spelled(key_of(value), described) != text:
-                raise _Stale
-            self._guards.append((getter, value))
-        self.holds = reach.holds
-        self.is_closed = not self._free and not self._guards
+            getter, value, key = _found(_path(path), source, arguments, text)
+            self.guards.append(Outside(_path(path), getter, key, value=value))
+        self.reach = reach
 
-    def free(self, source: Source) -> dict[str, Any] | None:
+    def outside(self, source: Source) -> dict[str, Any] | None:
         """The values of the user's globals and closures that the code takes, or None if it is for others."""
-        if not self.holds():
+        if not self.reach.holds():
             return None
-        return self._looked_up(source) if self._free or self._guards else {}
+        return self._looked_up(source) if self.free or self.guards else {}
 
     def _looked_up(self, source: Source) -> dict[str, Any] | None:
         found = {}
         try:
-            for name, getter, key in self._free:
-                value = found[name] = getter(source)
-                if key_of(value) != key:
+            for each in self.free:
+                value = found[each.name] = each.getter(source)
+                if key_of(value) != each.key:
                     return None
-            for getter, value in self._guards:
-                now = getter(source)
+            for each in self.guards:
+                now, value = each.getter(source), each.value
                 if now is not value and (type(now) is not type(value) or now != value):
                     return None
         except (LookupError, AttributeError, ValueError):  # a name that is gone, a cell that is empty
@@ -234,6 +241,18 @@ def _path(path: Any) -> Path:
     return tuple((step, name) for step, name in path)
 
 
+def _found(
+    path: Path, source: Source, arguments: Mapping[str, Any], text: str
+) -> tuple[Getter, Any, Hashable]:
+    """A way to the value at a path, the value, and its key, which has to be spelled `text`."""
+    getter = _getter(path, source, arguments)
+    value = getter(source)
+    key = key_of(value)
+    if spelled(key, described) != text:
+        raise _Stale
+    return getter, value, key
+
+
 def _text_at(path: Any, source: Source, arguments: Mapping[str, Any]) -> str:
     return spelled(key_of(_getter(_path(path), source, arguments)(source)), described)
 
@@ -288,16 +307,8 @@ def _cell(owner: Source, name: str, is_root: bool) -> Getter:
 
 
 def _default(owner: Source, name: str, is_root: bool) -> Getter:
-    function = owner.function
-
-    def get(source: Source) -> Any:
-        if name in (function.__kwdefaults__ or {}):
-            return (function.__kwdefaults__ or {})[name]
-        code, values = function.__code__, function.__defaults__ or ()
-        first = code.co_argcount - len(values)
-        return values[code.co_varnames.index(name) - first]
-
-    return get
+    get = default_of(owner.function, name)
+    return lambda source: get()
 
 
 def _bound(owner: Source, position: int, is_root: bool) -> Getter:

@@ -56,11 +56,134 @@ def test_gradients_are_nobody_elses() -> None:
     np.testing.assert_array_equal(x, [2.0, 0.5])
 
 
-def test_keywords_and_defaults_go_the_long_way() -> None:
+def quick(gradient: Any) -> bool:
+    """Whether calls like the last one go past the long way."""
+    return bool(gradient.__call__ != gradient._long)
+
+
+def test_the_second_call_makes_the_next_ones_quick() -> None:
+    gradient = adjoin.grad(power)
+    gradient(2.0, 3)
+    assert not quick(gradient)
+    gradient(2.0, 3)
+    assert quick(gradient)
+    gradient(np.ones(2), 3)
+    assert not quick(gradient)
+    gradient(2.0, 3)
+    assert quick(gradient)
+
+
+def test_keywords_and_defaults() -> None:
     gradient = adjoin.grad(lambda x, n=2: x**n)
-    assert (
-        gradient(3.0, 2) == gradient(3.0, 2) == gradient(3.0, n=2) == gradient(x=3.0) == gradient(3.0) == 6.0
-    )
+    for _ in range(3):
+        assert gradient(3.0) == gradient(x=3.0) == 6.0
+        assert gradient(3.0, 2) == gradient(3.0, n=2) == gradient(n=2, x=3.0) == 6.0
+        assert gradient(3.0, 3) == gradient(3.0, n=3) == 27.0
+    for call in [lambda: gradient(3.0), lambda: gradient(3.0, 3), lambda: gradient(n=3, x=3.0)]:
+        wanted = call()
+        assert call() == wanted and quick(gradient) and call() == wanted
+
+
+def test_a_default_that_changes() -> None:
+    def function(x: float, n: float = 2.0) -> float:
+        return n * x
+
+    gradient = adjoin.grad(function)
+    assert gradient(3.0) == gradient(3.0) == gradient(3.0) == 2.0
+    function.__defaults__ = (5.0,)
+    assert gradient(3.0) == gradient(3.0) == gradient(3.0) == 5.0
+
+
+def test_a_default_that_changes_and_has_a_gradient() -> None:
+    def function(x: float, m: float = 2.0, *, n: float = 2.0) -> float:
+        return x * m**2 * n**2
+
+    gradient = adjoin.grad(function, argnames=("m", "n"))
+    assert gradient(1.0) == gradient(1.0) == gradient(1.0) == (16.0, 16.0)
+    function.__kwdefaults__["n"] = 1.0
+    assert gradient(1.0) == (4.0, 8.0)
+    function.__defaults__ = (3.0,)
+    assert gradient(1.0) == (6.0, 18.0)
+
+
+def only_some(x: float, /, y: float, *, z: float = 1.0) -> float:
+    return x * y * z
+
+
+def test_parameters_that_come_by_position_or_name_only() -> None:
+    gradient = adjoin.grad(only_some)
+    for _ in range(3):
+        assert gradient(2.0, 3.0) == 3.0
+        assert gradient(2.0, y=3.0) == 3.0
+        assert gradient(2.0, 3.0, z=2.0) == 6.0
+    for wrong in [lambda: gradient(2.0), lambda: gradient(2.0, 3.0, 4.0), lambda: gradient(x=2.0, y=3.0)]:
+        gradient(2.0, 3.0)
+        gradient(2.0, 3.0)
+        assert quick(gradient)
+        with pytest.raises(TypeError, match="only_some"):
+            wrong()
+
+
+def several(a: Any, b: Any) -> Any:
+    return np.sum(a * b["w"]) * b["k"]
+
+
+def aside(a: Any, b: Any) -> Any:
+    return several(a, b), {"seen": a}
+
+
+A, B = np.array([1.0, 2.0]), {"w": np.array([3.0, 5.0]), "k": 2.0}
+
+
+def test_every_form_of_a_gradient() -> None:
+    wanted = (np.array([6.0, 10.0]), {"w": np.array([2.0, 4.0]), "k": 13.0})
+    forms = [
+        (adjoin.grad(several), wanted[0]),
+        (adjoin.grad(several, argnums=(0,)), wanted[:1]),
+        (adjoin.grad(several, argnums=1), wanted[1]),
+        (adjoin.grad(several, argnums=(1, 0)), wanted[::-1]),
+        (adjoin.value_and_grad(several), (26.0, wanted[0])),
+        (adjoin.value_and_grad(several, argnums=(0, 1)), (26.0, wanted)),
+        (adjoin.grad(aside, has_aux=True), (wanted[0], {"seen": A})),
+        (adjoin.value_and_grad(aside, argnums=(0, 1), has_aux=True), ((26.0, {"seen": A}), wanted)),
+    ]
+    for gradient, want in forms:
+        for _ in range(4):
+            got = gradient(A, B)
+            assert type(got) is type(want)
+            np.testing.assert_equal(got, want)
+        assert quick(gradient), gradient
+        other = gradient(A, {"k": 2.0, "w": B["w"]})  # another order of keys: another signature
+        np.testing.assert_equal(other, want)
+
+
+def passed_on(x: Any, y: Any) -> Any:
+    return np.sum(x * y)
+
+
+def test_an_argument_is_never_given_out() -> None:
+    x, y = np.array([2.0, 0.5]), np.array([3.0, 4.0])
+    single, both = adjoin.grad(passed_on), adjoin.grad(passed_on, argnums=(0, 1))
+    for _ in range(4):
+        assert not np.shares_memory(single(x, y), y)
+        x_bar, y_bar = both(x, y)
+        assert not any(np.shares_memory(bar, z) for bar in (x_bar, y_bar) for z in (x, y))
+    assert quick(single) and quick(both)
+
+
+def writes(x: Any, y: Any) -> Any:
+    x[:] = x * y
+    return np.sum(x * y)
+
+
+def test_arguments_that_share_memory_and_are_written_to() -> None:
+    gradient = adjoin.grad(writes)
+    x, y = np.array([2.0, 0.5]), np.array([3.0, 4.0])
+    for _ in range(3):
+        np.testing.assert_array_equal(gradient(x, y), y**2)
+    assert quick(gradient)
+    np.testing.assert_array_equal(gradient(x, x), 4 * x**3)
+    np.testing.assert_array_equal(x, [2.0, 0.5])
 
 
 SCALE = 2.0
@@ -92,6 +215,97 @@ def test_a_helper_that_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert gradient(3.0) == 2 * SCALE * 3.0
 
 
+WEIGHTS = np.array([2.0, 3.0])
+WAY = "sum"
+
+
+def by_globals(x: Any) -> Any:
+    return np.sum(x * WEIGHTS) if WAY == "sum" else np.sum(x) * 10.0
+
+
+def test_globals_that_are_arrays_and_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    gradient = adjoin.grad(by_globals)
+
+    def expect(*wanted: float) -> None:
+        for _ in range(3):
+            np.testing.assert_array_equal(gradient(np.ones(2)), wanted)
+            assert not np.shares_memory(gradient(np.ones(2)), WEIGHTS)
+        assert quick(gradient)
+
+    expect(2.0, 3.0)
+    monkeypatch.setitem(globals(), "WEIGHTS", np.array([5.0, 7.0]))
+    expect(5.0, 7.0)
+    monkeypatch.setitem(globals(), "WEIGHTS", 4.0)
+    expect(4.0, 4.0)
+    monkeypatch.setitem(globals(), "WAY", "mean")
+    expect(10.0, 10.0)
+
+
+def test_variables_of_an_enclosing_function() -> None:
+    factor: Any = 2.0
+
+    def function(x: float) -> float:
+        return factor * x
+
+    gradient = adjoin.grad(function)
+    assert gradient(3.0) == gradient(3.0) == gradient(3.0) == 2.0
+    assert quick(gradient)
+    factor = 5.0
+    assert gradient(3.0) == 5.0
+    factor = np.array(7.0)
+    assert gradient(3.0) == 7.0
+
+
+def shadows(helper: float, type: float) -> float:
+    return helper * with_helper(type)
+
+
+def test_parameters_with_the_names_of_globals(monkeypatch: pytest.MonkeyPatch) -> None:
+    gradient = adjoin.grad(shadows, argnums=1)
+    assert gradient(2.0, 3.0) == gradient(2.0, 3.0) == gradient(2.0, 3.0) == 12.0
+    assert quick(gradient)
+    monkeypatch.setitem(globals(), "helper", scaled)
+    assert gradient(2.0, 3.0) == 24.0
+
+
+def largest(x: float) -> float:
+    return max(x, 0.5) * x
+
+
+def test_a_builtin_that_is_hidden_or_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    gradient = adjoin.grad(largest)
+    assert gradient(3.0) == gradient(3.0) == gradient(3.0) == 6.0
+    assert quick(gradient)
+    monkeypatch.setitem(globals(), "max", min)
+    assert gradient(3.0) == 0.5
+    monkeypatch.delitem(globals(), "max")
+    assert gradient(3.0) == gradient(3.0) == 6.0
+    monkeypatch.setattr("builtins.max", min)
+    assert gradient(3.0) == 0.5
+
+
+def test_a_helper_that_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    gradient = adjoin.grad(with_helper)
+    assert gradient(3.0) == gradient(3.0) == gradient(3.0) == 6.0
+    monkeypatch.delitem(globals(), "helper")
+    with pytest.raises(NameError):
+        gradient(3.0)
+
+
+def test_a_function_that_is_given_other_code() -> None:
+    def function(x: float) -> float:
+        return x * x
+
+    def other(y: float, n: float = 3.0) -> float:
+        return n * y
+
+    gradient = adjoin.grad(function)
+    assert gradient(3.0) == gradient(3.0) == gradient(3.0) == 6.0
+    function.__code__, function.__defaults__ = other.__code__, other.__defaults__
+    assert gradient(3.0) == gradient(3.0) == gradient(3.0) == 3.0
+    assert gradient(3.0, n=2.0) == 2.0
+
+
 def test_source_is_that_of_the_last_call() -> None:
     gradient = adjoin.grad(power)
     gradient(2.0, 3)
@@ -99,6 +313,13 @@ def test_source_is_that_of_the_last_call() -> None:
     gradient(np.ones(2), 3)
     assert gradient.source != number
     gradient(2.0, 3)
+    gradient(2.0, 3)
+    assert gradient.source == number
+    gradient.forward(2.0, 3)
+    assert gradient.source != number
+    gradient(2.0, 3)
+    assert gradient.source == number
+    assert gradient.source_for(np.ones(2), 3) == gradient.source != number
     gradient(2.0, 3)
     assert gradient.source == number
 
