@@ -108,6 +108,8 @@ def backward(
         )
     places = [_place(root) for root in roots]
     wanted = None if inputs is None else Wanted(inputs, [place[0] for place in places])
+    for tensor in inputs or ():
+        tensor.retain_grad()  # of a non-leaf: does nothing to a leaf
     _run(places, seeds, type(roots[0]), wanted, True, retain_graph, create_graph)
 
 

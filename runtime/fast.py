@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from . import rules as rules  # importing it fills the table
 from .base import TensorBase, View, hollow, shared_counter, version_of
+from .eager_rules import rule_of
 from .errors import DtypeError
 from .explain import explained, inference, qualified
 from .graph import Node, next_number
@@ -26,7 +26,6 @@ from .modes import ON, SPECIAL, state
 from .names import name_of
 from .plans import Plan
 from .record import link_one, mark_place, record, refresh
-from .rule import lookup
 
 __all__ = ["FAST_BINARY", "FAST_UNARY", "binary", "unary", "viewing"]
 
@@ -51,7 +50,7 @@ def unary(
         run: a quicker way to compute the same.
     """
     name = name or name_of(function)
-    rule = lookup(function)
+    rule = rule_of(function)
     if rule is None or rule.body is None or rule.signature is None:
         return functools.partial(_method, function, name)
     parameter = rule.wrt[0]
@@ -138,7 +137,7 @@ def binary(
         swap: exchange the operands: for reflected operators.
     """
     name = name or name_of(function)
-    rule = lookup(function)
+    rule = rule_of(function)
     if rule is None or rule.body is None or rule.signature is None:
         return functools.partial(_method, function, name, swap=swap)
     left_name, right_name = list(rule.signature.parameters)[:2]
@@ -278,7 +277,7 @@ def viewing(
 
     The operation is called with the tensor, the option and the name of the node, by a method of `Tensor`.
     """
-    rule = lookup(function)
+    rule = rule_of(function)
     assert rule is not None and rule.signature is not None
     parameter, option = list(rule.signature.parameters)[:2]
     plans: dict[str, Plan] = {}

@@ -30,7 +30,7 @@ import numpy as np
 
 from .base import Packed, TensorBase, changed, make, shared_counter, version_of
 from .errors import DtypeError, GraphError, ShapeError
-from .graph import MultiNode, Node, next_number
+from .graph import MultiNode, Node, next_number, placed
 from .modes import enable_grad, no_grad, state
 from .plans import Plan
 from .record import mark_place
@@ -255,7 +255,7 @@ def _attach(
     for i, result in enumerate(results):
         if isinstance(result, TensorBase) and result._array.dtype.kind in "fc":
             if not any(result is constant for constant in ctx._constant):
-                result._node, result._nr, result._requires = node, i, True
+                placed(result, node, i)
 
 
 @functools.cache

@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from . import steps
 from .base import TensorBase, make
 from .errors import ShapeError
 from .fast import unary
@@ -282,10 +281,10 @@ abs = absolute = _numpy(np.absolute, "AbsBackward0")
 sign = _numpy(np.sign)
 conj = conjugate = _numpy(np.conjugate)
 sinc = unary(np.sinc)
-floor = _numpy(steps.floor)
-ceil = _numpy(steps.ceil)
-trunc = _numpy(steps.trunc)
-round = _numpy(steps.round_)
+floor = _numpy(np.floor)
+ceil = _numpy(np.ceil)
+trunc = _numpy(np.trunc)
+round = _numpy(np.round)
 nan_to_num = _numpy(np.nan_to_num)
 
 add = _numpy(np.add)
@@ -485,7 +484,7 @@ def unbind(x: Any, dim: int = 0) -> tuple[Any, ...]:
 def relu(x: Any) -> Any:
     """The positive part; its gradient at 0 is 0."""
     x = _tensor(x)
-    return record(np.where, (x._array > 0, x, 0.0 if x.dtype.kind == "f" else 0), None, "ReluBackward0")
+    return record(np.where, (x._array <= 0, 0.0 if x.dtype.kind == "f" else 0, x), None, "ReluBackward0")
 
 
 def sigmoid(x: Any) -> Any:

@@ -27,7 +27,7 @@ from .support import conj, real_if_real, unbroadcast
 if TYPE_CHECKING:
     from .plans import Plan
 
-__all__ = ["AccumulateGrad", "MultiNode", "Node", "sweep"]
+__all__ = ["AccumulateGrad", "MultiNode", "Node", "placed", "sweep"]
 
 next_number = count().__next__
 _HOST = (np.ndarray, np.generic)
@@ -455,6 +455,17 @@ def accumulator(leaf: TensorBase) -> AccumulateGrad:
     return found
 
 
+def placed(tensor: TensorBase, node: Node, index: int) -> None:
+    """Make `tensor` a result of `node` from now on; a `.grad` that is kept for it moves along."""
+    old = tensor._node
+    if old is not None and tensor._rare is not None and tensor._rare.retains:
+        retained = extra(old).retained
+        mine = retained.get(tensor._nr)
+        if mine is not None and mine() is tensor:
+            extra(node).retained[index] = retained.pop(tensor._nr)
+    tensor._node, tensor._nr, tensor._requires = node, index, True
+
+
 def extra(node: Node) -> Extra:
     """The `Extra` of a node, made where it has none."""
     if node.more is None:
@@ -477,6 +488,7 @@ class Wanted:
         self.places = {(id(t._node), t._nr): t for t in tensors if t._node is not None}
         self.stops = {id(t._node) for t in tensors if t._node is not None}
         self.run: set[int] = set()
+        self.roots = {id(root) for root in roots}
         self._mark(roots)
 
     def _mark(self, roots: Iterable[Any]) -> None:
@@ -495,7 +507,8 @@ class Wanted:
                     break
 
     def takes(self, target: Any) -> bool:
-        return id(target) in self.run or id(target) in self.stops or id(target) in self.leaves
+        """Whether a gradient is sent here; a root sees its own, whatever it leads to, for its hooks."""
+        return any(id(target) in places for places in (self.roots, self.run, self.stops, self.leaves))
 
 
 def sweep(
@@ -720,6 +733,11 @@ def _finish(
     arrived: list[tuple[TensorBase, Any]] = []
     for entry in leaves.values():
         leaf = entry[0]
+        if leaf._node is not None:
+            raise GraphError(
+                f"a leaf of shape {np.shape(leaf._array)} has been changed in place since it was used here: "
+                "it is part of the graph now, and has no .grad to add to"
+            )
         if leaf._rare is not None and leaf._rare.hooks:
             entry[1] = _hooked(leaf._rare.hooks.values(), entry[1], cls, graph, "a leaf")
         results[id(leaf), 0] = entry[1]
@@ -731,19 +749,19 @@ def _finish(
                 place = (id(tensor), 0) if tensor._node is None else (id(tensor._node), tensor._nr)
                 if place in results and not any(tensor is done for done, _ in arrived):
                     arrived.append((tensor, results[place]))
-        kept = {id(tensor) for tensor, _ in arrived}
-        arrived += [(tensor, value) for tensor, value in writes if id(tensor) not in kept]
-        results = {} if wanted is None else results
-        leaves.clear()
-        writes.clear()
-        entry = []
-        while arrived:
-            leaf, value = arrived.pop(0)
-            _store(leaf, value, cls, graph, sole=not results)
-            del value
-            if leaf._rare is not None and leaf._rare.post_hooks:
-                for hook in list(leaf._rare.post_hooks.values()):
-                    hook(leaf)
+    kept = {id(tensor) for tensor, _ in arrived}
+    arrived += [(tensor, value) for tensor, value in writes if id(tensor) not in kept]
+    results = {} if wanted is None else results
+    leaves.clear()
+    writes.clear()
+    entry = []
+    while arrived:
+        leaf, value = arrived.pop(0)
+        _store(leaf, value, cls, graph, sole=not results)
+        del value
+        if leaf._rare is not None and leaf._rare.post_hooks:
+            for hook in list(leaf._rare.post_hooks.values()):
+                hook(leaf)
     return results
 
 

@@ -20,7 +20,6 @@ from .errors import GraphError
 from .fast import FAST_BINARY, FAST_UNARY
 from .record import record
 from .rule import NoRule, lookup
-from .steps import STEPS
 from .support_shaping import scatter
 
 __all__ = ["array_function", "array_ufunc"]
@@ -51,7 +50,7 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
                 return FAST_UNARY[ufunc](inputs[0])
             if len(inputs) == 2 and ufunc in FAST_BINARY:
                 return FAST_BINARY[ufunc](*inputs)
-        function: Any = STEPS.get(ufunc, ufunc)
+        function: Any = ufunc
     elif method == "at":
         return _at(ufunc, *inputs)
     else:
@@ -83,7 +82,6 @@ def array_function(
         return _put_along_axis(*args, **kwargs)
     if function in (np.array_repr, np.array_str, np.array2string):
         return repr(args[0])
-    function = STEPS.get(function, function)
     if kwargs.get("out") is not None:
         kwargs = dict(kwargs)
         return _into(function, args, kwargs, (kwargs.pop("out"),))

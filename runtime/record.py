@@ -19,12 +19,13 @@ from typing import Any
 import numpy as np
 
 from .base import Packed, Spec, TensorBase, View, make, shared_counter, version_of
+from .eager_rules import rule_of
 from .explain import explained, inference, qualified
-from .graph import MultiNode, Node, extra, next_number
+from .graph import MultiNode, Node, extra, next_number, placed
 from .modes import enable_grad, state
 from .names import name_of
 from .plans import Layout, Plan, layout_of, plan_for
-from .rule import NoRule, Rule, lookup
+from .rule import NoRule, Rule
 
 __all__ = ["call", "link_one", "mark_place", "node_for", "record", "refresh", "replay", "unwrapped"]
 
@@ -53,7 +54,7 @@ def record(
         NoRule: no rule covers the function, an option, or a tensor that has a gradient.
         ShapeError, DtypeError, DeviceError, OutOfRange: the arrays do not go together.
     """
-    rule = lookup(function)
+    rule = rule_of(function)
     if rule is None:
         raise NoRule(
             f"{qualified(function)} has no rule, so its gradient would be lost; detach() its arguments and "
@@ -360,7 +361,7 @@ def refresh(tensor: TensorBase) -> None:
     if view.base._requires:
         with enable_grad():
             again = replay(view.calls(), view.base)
-        tensor._node, tensor._nr, tensor._requires = again._node, again._nr, True
+        placed(tensor, again._node, again._nr)
 
 
 def call(function: Callable[..., Any], whole: Any, *args: Any, **kwargs: Any) -> Any:

@@ -16,21 +16,21 @@ used (`record.refresh`).
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from .base import TensorBase, View, boxed, changed, make
+from .eager_rules import rule_of
 from .errors import DtypeError, GraphError, ShapeError
 from .explain import explained
-from .graph import Node, extra, next_number
+from .graph import Node, next_number, placed
 from .modes import state
 from .names import name_of
 from .plans import Plan
 from .record import node_for, refresh, replay, unwrapped
-from .rule import NoRule, linear, lookup
+from .rule import NoRule, linear
 from .support import unbroadcast
 
 __all__ = ["change", "stored"]
@@ -126,7 +126,7 @@ def change(
     _write(array, function, raw, write)
     changed(x)
     if records:
-        rule = lookup(function)
+        rule = rule_of(function)
         if rule is None:
             raise NoRule(f"{name_of(function)} has no rule")
         past = [ghost if value is x else value for value in args]
@@ -194,13 +194,11 @@ def _attach(x: Any, node: Node) -> None:
     """Make `node` the history of `x`, and of the base that `x` is a view of."""
     view = x._view
     if view is None:
-        x._node, x._nr, x._requires = node, 0, True
-        if x.retains_grad:
-            extra(node).retained[0] = weakref.ref(x)
+        placed(x, node, 0)
         return
     base = view.base
     slices = CopySlices(base, view, node)
-    base._node, base._nr, base._requires = slices, 0, True
+    placed(base, slices, 0)
     refresh(x)
 
 

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from . import device as devices
-from . import numpy_protocols, steps, stores
+from . import numpy_protocols, stores
 from .base import TensorBase, boxed, changed, make, rare, shared_counter, version_of
 from .errors import DtypeError, GraphError, OutOfRange, ShapeError
 from .fast import binary, unary, viewing
@@ -151,8 +151,6 @@ class Tensor(TensorBase):
         if not isinstance(value, bool):
             raise DtypeError(f"requires_grad takes a bool, not {type(value).__name__}")
         if not self.is_leaf:
-            if value:
-                return
             raise GraphError(
                 "requires_grad can only be changed on leaves; for a tensor without history use detach()"
             )
@@ -165,8 +163,9 @@ class Tensor(TensorBase):
         self._requires = value
 
     def requires_grad_(self: S, requires_grad: bool = True) -> Any:
-        """Set `requires_grad`; returns the tensor itself."""
-        self.requires_grad = requires_grad
+        """Set `requires_grad`; returns the tensor itself. A non-leaf may be asked for what it has."""
+        if self.is_leaf or not requires_grad:
+            self.requires_grad = requires_grad
         return self
 
     @property
@@ -284,6 +283,8 @@ class Tensor(TensorBase):
         """Cut this tensor itself from its history."""
         if self._view is not None:
             raise GraphError("a view cannot be detached in place; use detach()")
+        if self._node is not None:
+            changed(self)  # a graph that saved this tensor would not find its history
         self._node, self._nr, self._requires = None, 0, False
         return self
 
@@ -569,19 +570,19 @@ class Tensor(TensorBase):
 
     def floor(self) -> Any:
         """The largest integer below; its gradient is zero."""
-        return record(steps.floor, (self,))
+        return record(np.floor, (self,))
 
     def ceil(self) -> Any:
         """The smallest integer above; its gradient is zero."""
-        return record(steps.ceil, (self,))
+        return record(np.ceil, (self,))
 
     def trunc(self) -> Any:
         """The integer part; its gradient is zero."""
-        return record(steps.trunc, (self,))
+        return record(np.trunc, (self,))
 
     def round(self, decimals: int = 0) -> Any:
         """Rounded to even; its gradient is zero."""
-        return record(steps.round_, (self, decimals))
+        return record(np.round, (self, decimals))
 
     def sigmoid(self) -> Any:
         """``1 / (1 + exp(-x))``, without overflow."""
@@ -1091,7 +1092,7 @@ class Tensor(TensorBase):
 
     def relu_(self: S) -> Any:
         """The positive part in place."""
-        return change(self, np.where, (self._array > 0, self, 0), None, "ReluBackward0")
+        return change(self, np.where, (self._array <= 0, 0, self), None, "ReluBackward0")
 
 
 # -- making one ------------------------------------------------------------------------------------------

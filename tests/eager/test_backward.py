@@ -227,3 +227,20 @@ def test_a_failure_leaves_no_half_written_grad():
     with pytest.raises(KeyError, match="mine"):
         (Bad.apply(x) + y).backward()
     assert x.grad is None and y.grad is None
+
+
+def test_25_inputs_that_are_no_leaves_keep_their_gradient():
+    x = leaf(2.0)
+    m = x * 3
+    (m * m).backward(inputs=[m])
+    assert m.retains_grad
+    (m * 5).backward()
+    assert m.grad.item() == 12.0 + 5.0
+
+
+def test_a_retained_gradient_is_kept_by_grad_too():
+    x = leaf(2.0)
+    m = x * 3
+    m.retain_grad()
+    grad(m * m, x)
+    assert m.grad.item() == 12.0 and x.grad is None

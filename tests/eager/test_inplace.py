@@ -252,3 +252,46 @@ def test_an_update_between_backward_passes():
             w -= 0.25 * w.grad
     assert w.item() == 0.25
     assert grad(w * w, w)[0].item() == 0.5
+
+
+def test_a_kept_gradient_moves_with_its_tensor():
+    """`retain_grad` before a change in place: the gradient of the changed value, not the sum of both."""
+    x = leaf(1.0, 2.0)
+    a = x * 3
+    a.retain_grad()
+    a *= x
+    (a * a).sum().backward()
+    assert a.grad.tolist() == [6.0, 24.0]  # 2 a, where a is 3 x²
+    b = x * 1.0
+    v = b[:1]
+    v.retain_grad()
+    b.retain_grad()
+    b *= 2.0  # `v` is a view of what `b` is now
+    (b.sum() + 10 * v.sum()).backward()
+    assert v.grad.tolist() == [10.0] and b.grad.tolist() == [11.0, 1.0]
+
+
+def test_a_leaf_that_became_part_of_the_graph():
+    x = leaf(1.0, 2.0)
+    y = x * 3
+    x.detach_()
+    x += leaf(1.0, 1.0) * 2
+    with pytest.raises(RuntimeError, match=r"leaf of shape \(2,\).*in place"):
+        y.sum().backward()
+
+
+def test_what_was_saved_and_detached_in_place_is_refused():
+    x = leaf(1.0, 2.0)
+    a = x * 2
+    y = a * a
+    a.detach_()
+    with pytest.raises(RuntimeError, match="changed in place"):
+        grad(y.sum(), x, create_graph=True)
+
+
+def test_a_quotient_may_be_changed():
+    x, y = leaf(1.0, 2.0), leaf(4.0, 5.0)
+    q = x / y
+    q += 1
+    q.sum().backward()
+    assert np.allclose(x.grad.numpy(), [0.25, 0.2]) and np.allclose(y.grad.numpy(), [-1 / 16, -2 / 25])

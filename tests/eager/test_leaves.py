@@ -226,3 +226,11 @@ def test_16_no_gradient_and_zero_gradient():
         x.grad = None
         step(x).sum().backward()
         assert x.grad.tolist() == [0.0, 0.0]
+
+
+def test_4_requires_grad_of_a_non_leaf_cannot_be_set_at_all():
+    y = rt.ones(2, requires_grad=True) * 2
+    for value in (True, False):
+        with pytest.raises(RuntimeError, match="leaves"):
+            y.requires_grad = value
+    assert y.requires_grad_() is y

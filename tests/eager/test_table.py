@@ -12,6 +12,7 @@ import pytest
 from adjoin import runtime as rt
 from adjoin.runtime.autograd import grad, gradgradcheck
 from adjoin.runtime.device import to_host
+from adjoin.runtime.eager_rules import OWN
 from adjoin.runtime.fast import FAST_BINARY, FAST_UNARY
 from adjoin.runtime.record import record
 from adjoin.runtime.rule import TABLE, NoRule
@@ -42,7 +43,7 @@ def name_of(function):
 
 CASES = [
     pytest.param(function, rule, id=name_of(function))
-    for function, rule in TABLE.items()
+    for function, rule in [*TABLE.items(), *((rule.functions[0], rule) for rule in OWN.values())]
     if rule.kind != "nondifferentiable" and rule.samples and is_numpy(function)
 ]
 
