@@ -30,6 +30,7 @@ from typing import Any
 import numpy as np
 
 from .support import conj, real_if_real, tree_map, unbroadcast
+from .support_callbacks import AsItIs
 
 __all__ = [
     "TABLE",
@@ -69,6 +70,8 @@ class Rule:
         safe: a value of the operands at which every derivative is finite, for operations whose derivative
             can be infinite or nan elsewhere. An adjoint that is zero by structure is kept zero by
             evaluating the body at `safe` there. None: the derivative is finite wherever the value is.
+        callbacks: the parameters that are functions, with what these are called with (see `instead`); their
+            adjoint is that of what they capture.
         only: for options, the values that the rule covers; another one is refused by name.
         samples: argument tuples (or zero-argument functions that make them) for the test of the table.
     """
@@ -84,6 +87,7 @@ class Rule:
         view: bool = False,
         holomorphic: bool = True,
         safe: float | None = None,
+        callbacks: Mapping[str, tuple[str, ...]] | None = None,
         only: Mapping[str, Sequence[Any]] | None = None,
         samples: Sequence[Any] = (),
     ) -> None:
@@ -94,6 +98,7 @@ class Rule:
         self.view = view
         self.holomorphic = holomorphic
         self.safe = safe
+        self.callbacks = dict(callbacks or {})
         self.only = dict(only or {})
         self.samples = list(samples)
         self.jvp_body: Callable[..., Any] | None = None
@@ -305,11 +310,13 @@ def lookup(function: Any) -> Rule | None:
     The rules for SciPy's packages are imported here, once the program has imported the package itself: so
     that `import adjoin` never imports SciPy.
     """
+    if isinstance(function, AsItIs):
+        return _CONSTANT
     try:
         rule = TABLE.get(function)
     except TypeError:  # unhashable: certainly not in the table
         return None
-    if rule is None and _import_families():
+    if rule is None and import_families():
         rule = TABLE.get(function)
     if rule is None and (getattr(function, "__module__", None) or "").partition(".")[0] == "cupy":
         path = function.__module__.split(".")[1:] + [function.__name__]
@@ -320,15 +327,19 @@ def lookup(function: Any) -> Rule | None:
     return rule
 
 
+#: Of a call whose result is a constant, whatever it calls.
+_CONSTANT = Rule("nondifferentiable", None, [AsItIs])
+
 #: Packages whose rules wait until the program imports them, and the modules of `rules` that have these.
 _FAMILIES = {
     "scipy.special": "scipy_special",
     "scipy.linalg": "scipy_linalg",
     "scipy.signal": "scipy_signal",
+    "scipy.optimize": "scipy_optimize",
 }
 
 
-def _import_families() -> bool:
+def import_families() -> bool:
     """Import the rules of packages that have been imported since; whether there were any."""
     found = [package for package in _FAMILIES if package in sys.modules]
     for package in found:

@@ -88,6 +88,7 @@ SCIPY = {
     "support_special",
     "support_filter",
     "scipy_linalg",
+    "scipy_optimize",
     "scipy_signal",
     "scipy_special",
 }

@@ -113,6 +113,7 @@ class Adjoint(Reader):
     def __init__(self, function: Function, independent: Iterable[Var], reader: Reader) -> None:
         super().__init__()
         self.numpy = reader.numpy
+        self.instances, self.root_name = reader.instances, reader.root_name
         self.splicing = True
         self.ir = function
         self.independent = list(independent)

@@ -143,7 +143,24 @@ def differentiate_nested(
     return generated.text, generated.entries[0]
 
 
+def tangent_nested(inner: Function, reader: Reader) -> tuple[str, str]:
+    """The tangent of a function that was read inside another one, as `differentiate_nested` gives gradients.
+
+    Returns:
+        The text of a module, and the name of the function in it, which takes the parameters of `inner`, what
+        it is given from outside, and the tangents of the parameters; it returns the value and its tangent.
+    """
+    inner = privatise(eliminate_dead(without_marks(inner)))
+    lowered = Lowered(inner, inner.body.yields[0], {}, [], {}, reader.sources, reader)
+    open_function = replace(inner, params=(*inner.params, *inner.free), free=())
+    name = f"{inner.name}_captured"  # the instance that is called in it has a tangent of its own name
+    made = _tangent_instance(lowered, open_function, list(inner.params), name)
+    generated = _module(lowered, [made], Request((), (), "tangent"))
+    return generated.text, generated.entries[0]
+
+
 derivatives.DIFFERENTIATE.append(differentiate_nested)
+derivatives.TANGENT.append(tangent_nested)
 
 
 def _split_aux(lowered: Lowered, request: Request) -> tuple[Arg, Arg | None]:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..runtime.support import conj
+from ..runtime.support_implicit import root_point, solved, solved_transposed
 from ..runtime.support_memory import writable_copy, zeros_of
 from .ir import Arg, Const, Lst, Slc, Star, Tup, Var
 from .kinds import (
@@ -441,6 +442,17 @@ def _nan_quantile(a: Arg, q: Arg, *args: Arg, **kwargs: Arg) -> Kinds | None:
 @returns(np.size, np.ndim)
 def _integer(a: Arg, axis: Arg | None = None) -> Kinds | None:
     return INT if axis is None else None
+
+
+@returns(root_point)
+def _root_point(x: Arg, f: Arg) -> Kinds | None:
+    return arg_kind(x)
+
+
+@returns(solved, solved_transposed)
+def _solved(slope: Arg, b: Arg) -> Kinds | None:
+    kind = arg_kind(b)
+    return Array("f8", kind.dims) if isinstance(kind, Array) and kind.dtype == "f8" else None
 
 
 @returns(float)

@@ -103,6 +103,7 @@ class Tangent(Reader):
         """
         super().__init__()
         self.numpy = reader.numpy
+        self.instances, self.root_name = reader.instances, reader.root_name
         self.splicing = True
         self.ir = function
         self.aliases = Aliases(function)
@@ -352,6 +353,14 @@ class Tangent(Reader):
         except NoRule as error:
             self.refuse_at(s, Code.NO_RULE_FOR_OPTION, str(error), "leave the option out")
         active = [n for n in rule.wrt if n in bound and self._any_active(bound[n])]
+        for name in bound:
+            if name not in rule.wrt and name not in rule.steps and self._any_active(bound[name]):
+                self.refuse_at(
+                    s,
+                    Code.NO_RULE_FOR_OPTION,
+                    f"the rule of {rule.name} has no derivative in `{name}`",
+                    "keep it constant, with stop_gradient, or add a rule",
+                )
         mark = len(self.statements)
         if not active:
             results = [self._zero(out) for out in s.outs]

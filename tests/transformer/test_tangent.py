@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from helpers import copy_arguments, leaves
 
-from adjoin import jvp
+from adjoin import AdjoinError, jvp
 
 VECTOR = np.array([0.7, 1.9, -1.3, 0.4])
 MATRIX = np.array([[0.3, 1.2, -0.4, 0.6], [0.8, -0.6, 0.9, -1.1], [0.2, 0.5, -0.7, 1.4]])
@@ -243,3 +243,11 @@ def test_a_loop_of_stores_reads_as_it_was_written():
     text = jvp(f).source_for(VECTOR, 0.1, 3)
     assert "u_dot[1:-1] += " in text and "u_dot = u_dot.copy()" in text
     assert_jvp(f, VECTOR, 0.1, 3)
+
+
+def test_a_parameter_without_a_derivative_is_refused_as_in_the_adjoint():
+    def f(k):
+        return np.sum(np.unwrap(np.array([0.0, 3.0, 7.0]), period=k))
+
+    with pytest.raises(AdjoinError, match="no derivative in `period`"):
+        jvp(f, (6.0,), (1.0,))

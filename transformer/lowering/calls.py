@@ -20,17 +20,19 @@ import libcst as cst
 import numpy as np
 
 from ...runtime.checkpoints import MARK, checkpoint
+from ...runtime.instead import instead_of
 from ...runtime.rule import lookup
 from ...runtime.rules.methods import IN_PLACE, METHODS
 from ...runtime.support import unbroadcast
 from ..errors import AdjoinError, Code
 from ..infer import arg_kind, infer, probe_helper
-from ..ir import Arg, Const, Dct, Lst, Op, Ref, Slc, Star, Tup, Var, constants
+from ..ir import Arg, Callee, Const, Dct, Lst, Op, Ref, Slc, Star, Tup, Var, constants
 from ..kinds import UNKNOWN, Array, Container, Kind, Number, Opaque, Unknown
 from ..kinds import Sequence as SequenceKind
 from ..nested import MAKERS, NOT_READ, Differentiated
+from ..results import RULES
 from ..source import read_own
-from . import derivatives, stores
+from . import callbacks, derivatives, stores
 from .expressions import (
     NotStatic,
     attribute,
@@ -127,6 +129,10 @@ def call(
         return _read_closure(reader, frame, callee, args, kwargs, node)
     if isinstance(callee, ObjectValue):
         return call(reader, frame, attribute(reader, frame, callee, "__call__", node), args, kwargs, node)
+    if callbacks.is_closing(callee):
+        return call(reader, frame, callee.items[0], [*callee.items[1:], *args], kwargs, node)
+    if isinstance(callee, callbacks.Contracted):
+        return callbacks.call_contracted(reader, callee, args)
     if isinstance(callee, Ref):
         return _call_ref(reader, frame, callee, args, kwargs, node)
     if isinstance(callee, Var):
@@ -165,6 +171,8 @@ def _call_ref(
     if original is not None:
         callee = Ref(original, original.__name__, "support")
     function = callee.value
+    if isinstance(function, Callee):
+        return callbacks.call_callee(reader, callee, args)
     if isinstance(function, Differentiated):
         known = derivatives.known_object(reader, frame, callee, node)
         return derivatives.call_derivative(reader, frame, known, args, kwargs, node)
@@ -177,6 +185,9 @@ def _call_ref(
         path = (*callee.path, ("attr", "__wrapped__")) if callee.path is not None else None
         wrapped = Ref(getattr(function, "__wrapped__", None), callee.text, callee.imports, path)
         return _run_again(reader, frame, wrapped, args, kwargs, node)
+    instead = instead_of(function)
+    if instead is not None:
+        return callbacks.call_instead(reader, frame, callee, instead, args, kwargs, node)
     try:
         special = BUILTINS.get(function)
     except TypeError:
@@ -247,6 +258,9 @@ def operation(
     """A call that the table knows."""
     function = callee.value
     args = [_unlazy(reader, frame, a, node) for a in args]
+    rule = lookup(function)
+    if rule is not None and rule.callbacks:
+        args = callbacks.operands(reader, frame, callee, rule, args, node)
     operands = _as_arrays(reader, function, tuple(reader.arg(a) for a in args), kwargs)
     options = _args(reader, kwargs)
     options = {k: v for k, v in options.items() if not (k == "out" and v == Const(None))}
@@ -645,6 +659,9 @@ def _helper_kind(function: Any, operands: tuple[Arg, ...]) -> Kind:
         kind = arg_kind(operands[1])
         if isinstance(kind, Array | Number):
             return kind
+    if function in RULES:
+        found = infer(function, operands, {})
+        return found if isinstance(found, Kind) else UNKNOWN
     return probe_helper(function, operands)
 
 
@@ -1031,6 +1048,7 @@ def _extremum_of(function: Any) -> Callable[..., Any]:
     return handler
 
 
+BUILTINS.update(callbacks.READ)
 BUILTINS[max] = _extremum_of(max)
 BUILTINS[min] = _extremum_of(min)
 

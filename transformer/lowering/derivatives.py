@@ -48,6 +48,9 @@ from .values import Closure, Derivative, DictValue, ListValue, ObjectValue, Part
 #: arguments, options, reader -> the module's text and the name of the function in it.
 DIFFERENTIATE: list[Callable[[Function, dict[str, Any], dict[str, Any], Reader], tuple[str, str]]] = []
 
+#: The same for the tangent: the function takes the tangents of its arguments last; it returns both.
+TANGENT: list[Callable[[Function, Reader], tuple[str, str]]] = []
+
 _OPTIONS = ("argnums", "argnames", "has_aux", "like")
 
 
@@ -106,8 +109,6 @@ def call_derivative(
     node: cst.CSTNode | None,
 ) -> Any:
     """The derivative at these arguments."""
-    from .calls import call, read_call
-
     places, single = _places(reader, frame, made, args, kwargs, node)
     leaves: list[tuple[Var, Arg]] = []
     args, kwargs = list(args), dict(kwargs)
@@ -119,9 +120,50 @@ def call_derivative(
         if len(leaves) == before:
             _refuse_inactive(reader, frame, holder[place], node)
         holder[place] = active[f"argument_{number}"] = fresh
+    inner, outer = _read_inner(reader, frame, made.function, args, kwargs, leaves, node)
+    text, entry = DIFFERENTIATE[0](inner, active, made.options, reader)
+    operands = [*(arg for _, arg in leaves), *outer]
+    result = _read_generated(reader, frame, inner.name, text, entry, operands, node)
+    return _in_form(reader, frame, result, made.options, single and len(places) == 1, len(places) == 1)
+
+
+def call_tangent(
+    reader: Reader,
+    frame: Frame,
+    function: Any,
+    args: list[Any],
+    dots: dict[int, Arg],
+    node: cst.CSTNode | None,
+) -> Any:
+    """The tangent of a call, given those of some of its arguments by position."""
+    leaves: list[tuple[Var, Arg]] = []
+    args = list(args)
+    for i in dots:
+        var = Var(getattr(args[i], "name", ""), arg_kind(args[i]))
+        leaves.append((var, args[i]))
+        args[i] = var
+    inner, outer = _read_inner(reader, frame, function, args, {}, leaves, node)
+    text, entry = TANGENT[0](inner, reader)
+    operands = [*(arg for _, arg in leaves), *outer, *dots.values()]
+    result = _read_generated(reader, frame, inner.name, text, entry, operands, node)
+    return result.items[1]
+
+
+def _read_inner(
+    reader: Reader,
+    frame: Frame,
+    function: Any,
+    args: list[Any],
+    kwargs: dict[str, Any],
+    leaves: list[tuple[Var, Arg]],
+    node: cst.CSTNode | None,
+) -> tuple[Function, tuple[Var, ...]]:
+    """The function that is differentiated, of the leaves of its arguments; and what it takes from outside."""
+    from .calls import call
+
     born, mark = reader.serial, len(reader.journal)
     with reader.block() as statements:
-        value = reader.arg(call(reader, frame, made.function, args, kwargs, node))
+        value = reader.arg(call(reader, frame, function, args, kwargs, node))
     if any(container.serial <= born for container, _, _ in reader.journal[mark:]):
         reader.refuse(
             frame,
@@ -132,13 +174,13 @@ def call_derivative(
         )
     body = Block(tuple(statements), (value,))
     params = tuple(var for var, _ in leaves)
-    own = _bound_inside(body) | {*params, UNBOUND}
+    own = bound_inside(body) | {*params, UNBOUND}
     outer = tuple(v for v in in_order(body) if v not in own)
-    name = _name_of(made.function)
-    given = _named_apart((*params, *outer))
+    name = _name_of(function)
+    given = named_apart((*params, *outer))
     for v in params:
         v.name = given.pop(v).name
-    inner = Function(name, params, _renamed(body, given), tuple(given[v] for v in outer))
+    inner = Function(name, params, renamed(body, given), tuple(given[v] for v in outer))
     written = Aliases(inner)
     if any(written.of(v) in written.written for v in inner.free):
         reader.refuse(
@@ -148,16 +190,27 @@ def call_derivative(
             "the inner function writes into an array of the outer one",
             "copy it first",
         )
-    text, entry = DIFFERENTIATE[0](inner, active, made.options, reader)
+    return inner, outer
+
+
+def _read_generated(
+    reader: Reader,
+    frame: Frame,
+    name: str,
+    text: str,
+    entry: str,
+    operands: list[Arg],
+    node: cst.CSTNode | None,
+) -> Any:
+    from .calls import read_call
+
     module = load.load(text, f"{name}_nested", load.key_of(text))
-    operands = [*(arg for _, arg in leaves), *outer]
     outer_state = reader.splicing, reader.rereading
     reader.splicing, reader.rereading = True, True
     try:
-        result = read_call(reader, frame, read(getattr(module, entry)), (), operands, {}, node)
+        return read_call(reader, frame, read(getattr(module, entry)), (), operands, {}, node)
     finally:
         reader.splicing, reader.rereading = outer_state
-    return _in_form(reader, frame, result, made.options, single and len(places) == 1, len(places) == 1)
 
 
 def _in_form(
@@ -177,7 +230,7 @@ def _name_of(function: Any) -> str:
     return name if isinstance(name, str) and name.isidentifier() and name != "lambda" else "f"
 
 
-def _named_apart(variables: tuple[Var, ...]) -> dict[Var, Var]:
+def named_apart(variables: tuple[Var, ...]) -> dict[Var, Var]:
     """For each variable one of its kind with a name that no other of them has."""
     names: dict[str, None] = {}
     found: dict[Var, Var] = {}
@@ -192,7 +245,7 @@ def _named_apart(variables: tuple[Var, ...]) -> dict[Var, Var]:
     return found
 
 
-def _renamed(body: Block, names: dict[Var, Var]) -> Block:
+def renamed(body: Block, names: dict[Var, Var]) -> Block:
     """The block with what it takes from outside under other names; its own arguments stay."""
 
     def arg(a: Arg) -> Arg:
@@ -204,7 +257,7 @@ def _renamed(body: Block, names: dict[Var, Var]) -> Block:
     return block(body)
 
 
-def _bound_inside(body: Block) -> set[Var]:
+def bound_inside(body: Block) -> set[Var]:
     found: set[Var] = set()
     for s in walk(body):
         found.update(bound(s))
@@ -235,7 +288,7 @@ def _places(
     numbers = () if names and not said else argnums if isinstance(argnums, tuple) else (argnums,)
     asked = [*numbers, *names]
     single = (isinstance(argnames, str) and not numbers) or (not names and not isinstance(argnums, tuple))
-    parameters = _parameters(made.function)
+    parameters = parameters_of(made.function)
     places: list[int | str] = []
     for each in asked:
         if isinstance(each, str) and each not in kwargs and each in parameters:
@@ -256,10 +309,10 @@ def _places(
     return places, single
 
 
-def _parameters(function: Any) -> list[str]:
+def parameters_of(function: Any) -> list[str]:
     """The names of the positional parameters of a function that is being read."""
     if isinstance(function, Derivative):
-        return _parameters(function.function)
+        return parameters_of(function.function)
     if isinstance(function, Closure):
         params = function.node.params
     elif isinstance(function, Ref) and not isinstance(function.value, Differentiated):
@@ -268,7 +321,7 @@ def _parameters(function: Any) -> list[str]:
         bound = len(source.args)
         return [p.name.value for p in (*params.posonly_params, *params.params)][bound:]
     elif isinstance(function, Ref):
-        return _parameters(Ref(function.value.primal, "f"))
+        return parameters_of(Ref(function.value.primal, "f"))
     else:
         return []
     return [p.name.value for p in (*params.posonly_params, *params.params)]

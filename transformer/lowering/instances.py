@@ -63,7 +63,7 @@ def call_instance(
     instance = reader.instances.get(full)
     if instance is None:
         instance = Instance(
-            _fresh_name(reader, name),
+            fresh_name(reader, name),
             tuple(Var(_leaf_name(a, i), k) for i, (a, k) in enumerate(zip(leaves, kinds, strict=True))),
         )
         reader.instances[full] = instance
@@ -126,7 +126,8 @@ def _passing_on(block: Block, instance: Instance) -> Block:
     return Block(tuple(fix(s) for s in block.body), block.yields)
 
 
-def _fresh_name(reader: Reader, name: str) -> str:
+def fresh_name(reader: Reader, name: str) -> str:
+    """A name for a function of the module that no other one has."""
     base = name if name.isidentifier() else "inner"
     used = {reader.root_name, *(i.name for i in reader.instances.values())}
     n, result = 1, base
@@ -216,4 +217,4 @@ def _fresh(a: Any, outs: list[Var]) -> Any:
     return out
 
 
-__all__ = ["Instance", "call_instance", "is_recursive"]
+__all__ = ["Instance", "call_instance", "fresh_name", "is_recursive"]

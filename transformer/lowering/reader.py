@@ -134,6 +134,7 @@ class Reader(Builder):
         self.reasons: dict[int, AdjoinError] = {}  # why a call was left as it is, by the id of its statement
         self.splicing = False  # reading a rule's or helper's body, not the user's
         self.rereading = False  # reading code that was generated
+        self.as_it_is: Ref | None = None  # the call instead of which a body is being read
         self.static_only = False  # give up at the first branch that is not decided
 
     # -- errors ------------------------------------------------------------------------------------

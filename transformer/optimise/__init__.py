@@ -12,12 +12,14 @@ from .dead import eliminate_dead
 from .flags import drop_flags
 from .iterate import over_elements
 from .order import put_last
+from .points import drop_points
 from .propagate import propagate
 from .shapes import share_shapes
 from .stacks import save_once
 from .writes import drop_writes
 
 PASSES: tuple[Callable[[Function], Function], ...] = (
+    drop_points,
     drop_flags,
     eliminate_dead,
     share_shapes,
