@@ -77,6 +77,7 @@ from .lowering.expressions import subscript
 from .lowering.reader import Frame, Reader
 from .lowering.splice import splice
 from .rerun import reverse_rerun
+from .sizes import name_like
 
 ELLIPSIS = Const(Ellipsis)
 
@@ -255,6 +256,7 @@ class Adjoint(Reader):
             return v
         if v not in self.stands_for:
             self.stands_for[v] = Var(v.name, v.kind, v.hint)
+            name_like(self.stands_for[v], v)
         return self.stands_for[v]
 
     # -- contributions -----------------------------------------------------------------------------
@@ -1101,6 +1103,7 @@ class Adjoint(Reader):
                     self.contribute(y, p)
             if isinstance(s, For) and self._recountable(s):
                 self.indices[s.index] = index
+                name_like(index, s.index)
             self._block(s.body)
             yields: list[Arg] = []
             self.site = s.site

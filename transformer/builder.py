@@ -41,6 +41,7 @@ from .ir import (
     Var,
 )
 from .kinds import BOOL, UNKNOWN, Array, Kind, Number, Opaque, is_real, join
+from .sizes import name_sum
 
 NUMPY = Ref(np, "np", "import numpy as np")
 
@@ -141,7 +142,10 @@ class Builder:
             kinds = arg_kind(x), arg_kind(y)
             if all(isinstance(k, Number) and k.weak for k in kinds):
                 kind = BOOL
-        return self.let(op, x, y, kind=kind)  # type: ignore[no-any-return]
+        out: Arg = self.let(op, x, y, kind=kind)
+        if symbol in ("+", "-") and isinstance(out, Var):
+            name_sum(out, symbol, x, y)
+        return out
 
     def index(self, x: Arg, index: Arg, name: str = "") -> Arg:
         return self.let(INDEX, x, index, name=name)  # type: ignore[no-any-return]

@@ -47,7 +47,7 @@ def static(value: Any) -> Any:
 
 # -- integers as sizes -------------------------------------------------------------------------------
 
-_SERIALS: WeakKeyDictionary[Var, int] = WeakKeyDictionary()
+_NAMES: WeakKeyDictionary[Var, str] = WeakKeyDictionary()
 _COUNT = itertools.count()
 
 
@@ -60,12 +60,37 @@ def size_of(arg: Arg) -> Size:
     if isinstance(arg, Const) and isinstance(arg.value, int):
         return int(arg.value) if arg.value >= 0 else None
     if isinstance(arg, Var) and isinstance(arg.kind, Number):
-        if arg.kind.size is not None:
-            return arg.kind.size
-        if arg not in _SERIALS:
-            _SERIALS[arg] = next(_COUNT)
-        return Dim(f"#{_SERIALS[arg]}")
+        return Dim(_name(arg)) if arg.kind.size is None else arg.kind.size
     return None
+
+
+def _name(v: Var) -> str:
+    if v not in _NAMES:
+        _NAMES[v] = f"#{next(_COUNT)}"
+    return _NAMES[v]
+
+
+def integer_name(arg: Arg) -> str | None:
+    """A name for an integer operand: two integers of one name are equal. None for what is no integer."""
+    if isinstance(arg, Const):
+        return str(arg.value) if type(arg.value) is int else None
+    if isinstance(arg, Var) and isinstance(arg.kind, Number) and (arg.kind.dtype or "?")[0] in "iu":
+        size = arg.kind.size
+        return _name(arg) if size is None or size.ambiguous else repr(size)
+    return None
+
+
+def name_sum(out: Var, symbol: str, x: Arg, y: Arg) -> None:
+    """Note that `out` is the sum or difference of two integers: the same one is the same integer."""
+    names = integer_name(x), integer_name(y)
+    if out not in _NAMES and None not in names and integer_name(out) is not None:
+        _NAMES[out] = f"#({names[0]}{symbol}{names[1]})"
+
+
+def name_like(stand: Var, v: Var) -> None:
+    """Note that two variables are one number: a value of the forward sweep, and what stands for it later."""
+    if integer_name(v) is not None:
+        _NAMES[stand] = _name(v)
 
 
 def named(kind: Kind) -> Kind:
@@ -96,21 +121,24 @@ def shape_dims(shape: Arg, may_be_left_open: bool = False) -> tuple[Size, ...] |
 
 
 def slice_size(size: Size, part: Slc) -> Size:
-    """How long `range(size)[part]` is."""
+    """How long `range(size)[part]` is; the same slice of the same size is as long, whatever that is.
+
+        slice_size(Dim("x.0"), i:)  ->  #(x.0[#7::])
+    """
     start, stop, step = (static(p) for p in (part.start, part.stop, part.step))
     if isinstance(size, int) and not any(p is DYNAMIC for p in (start, stop, step)):
         return len(range(size)[slice(start, stop, step)])
     if start is None and stop is None and step in (None, 1, -1):
         return size
-    if not isinstance(size, Dim) or size.ambiguous or step not in (None, 1):
+    if size is None or (isinstance(size, Dim) and size.ambiguous):
         return None
-    if not isinstance(start, int | None) or not isinstance(stop, int | None):
-        return None
-    front = start or 0
-    back = -stop if stop is not None else 0
-    if front < 0 or back < 0 or (stop is not None and back == 0):
-        return None
-    return Dim(size.root, size.minus + front + back, size.not_one and front + back == 0)
+    if isinstance(size, Dim) and step in (None, 1) and all(isinstance(p, int | None) for p in (start, stop)):
+        front = start or 0
+        back = -stop if stop is not None else 0
+        if front >= 0 and back >= 0 and (stop is None or back):
+            return Dim(size.root, size.minus + front + back, size.not_one and front + back == 0)
+    ends = ["" if static(p) is None else integer_name(p) for p in (part.start, part.stop, part.step)]
+    return None if None in ends else Dim(f"#({size!r}[{':'.join(map(str, ends))}])")
 
 
 # -- indices -----------------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ from adjoin.transformer.kinds import (
     same_shape,
     signature_kind,
 )
-from adjoin.transformer.sizes import axis_size, size_of, slice_size
+from adjoin.transformer.sizes import axis_size, integer_name, name_sum, size_of, slice_size
 
 VALUES: list[Any] = [
     True, 2, 0.5, 1j, np.float64(0.5), np.float32(0.5), np.int64(3), np.complex64(1j), np.bool_(True),
@@ -126,6 +126,31 @@ def test_sizes_of_integers():
     assert axis_size(Var("n", Number("int", Dim("x.0")))) == Dim("x.0")
 
 
+def test_the_same_slice_of_the_same_size_is_as_long():
+    i, j = Var("i", Number("int")), Var("j", Number("int"))
+    none, size, other = Const(None), Dim("x.0", 0, True), Dim("y.0", 0, True)
+    assert slice_size(size, Slc(i, none, none)) == slice_size(size, Slc(i, none, none)) is not None
+    assert slice_size(size, Slc(i, none, none)) != slice_size(size, Slc(j, none, none))
+    assert slice_size(size, Slc(i, none, none)) != slice_size(size, Slc(none, i, none))
+    assert slice_size(size, Slc(i, none, none)) != slice_size(other, Slc(i, none, none))
+    assert not is_not_one(slice_size(size, Slc(i, none, none)))
+    assert slice_size(size, Slc(Var("k", Number(None)), none, none)) is None
+
+
+def test_integers_that_are_sums():
+    i, length = Var("i", Number("int")), Var("n", Number("int", Dim("xs.*.0")))
+    one, two, three, less = (Var("", Number("int")) for _ in range(4))
+    name_sum(one, "+", i, Const(1))
+    name_sum(two, "+", i, Const(1))
+    name_sum(three, "+", i, Const(2))
+    name_sum(less, "-", i, Const(1))
+    assert integer_name(one) == integer_name(two)
+    assert len({integer_name(v) for v in (i, one, three, less)}) == 4
+    # two elements of a list have one name for their sizes, and two sizes
+    assert integer_name(length) != integer_name(Var("m", length.kind))
+    assert integer_name(Const(True)) is None and integer_name(Var("x", FLOAT)) is None
+
+
 # -- gradients that need the sizes to be told apart ----------------------------------------------------
 
 SHORT, LONG = np.array([0.3, -0.7]), np.array([0.5, 1.5, -1.0, 0.2, 0.9])
@@ -152,6 +177,86 @@ def test_slices_whose_ends_are_computed():
         return np.sum(x[i:] * x[j:] ** 2)
 
     assert_gradient(f, LONG, 1, 4)
+
+
+def test_slices_by_an_integer_that_grows():
+    def f(x, n):
+        s, k = 0.0, 1
+        while k < n:
+            first = x[:k]
+            k = k + 2
+            s = s + np.sum(first * x[:k] ** 2)
+        return s
+
+    assert_gradient(f, LONG, 3)
+
+
+def test_slices_of_other_trips_in_a_list():
+    def f(x):
+        parts = []
+        s = 0.0
+        for i in range(3):
+            parts.append(x[: i + 1])
+            s = s + np.sum(parts[0] * x[: i + 1] ** 2)
+        return s
+
+    assert_gradient(f, LONG)
+
+
+def test_a_slice_of_the_trip_before():
+    def f(x):
+        s, before = 0.0, x[:1]
+        for i in range(1, 3):
+            s = s + np.sum(before * x[:i] ** 2)
+            before = x[:i]
+        return s
+
+    assert_gradient(f, LONG)
+
+
+def test_slices_by_the_lengths_of_the_elements_of_a_list():
+    def f(x, ps):
+        n, m = len(ps[0]), len(ps[1])
+        return np.sum(x[:n] * x[:m] ** 2)
+
+    assert_gradient(f, LONG, [np.ones(n) for n in (1, 4, *range(2, 12))])
+
+
+def test_a_function_that_is_called_with_several_lengths():
+    def head(a, n):
+        return a[: n + 1]
+
+    def f(x):
+        s = 0.0
+        for k in range(1, 3):
+            s = s + np.sum(head(x, 0) * head(x, k) ** 2)
+        return s
+
+    assert_gradient(f, LONG)
+
+
+@pytest.mark.parametrize("shapes", [((4, 3), (4, 2)), ((4, 1), (4, 2)), ((3, 4), (2, 4)), ((2, 0), (3, 2))])
+def test_stores_of_slices_as_long_as_it_happens(shapes):
+    """A store accepts one value for many, and one value for none."""
+
+    def f(C, A):
+        for i in range(A.shape[0]):
+            for k in range(A.shape[1]):
+                if i < C.shape[0] and min(i + 1, A.shape[0]) in (1, min(i + 1, C.shape[1])):
+                    C[i, : i + 1] += A[: i + 1, k] * 2
+        return np.sum(C**2) + np.sum(A)
+
+    rng = np.random.default_rng(1)
+    assert_gradient(f, *map(rng.random, shapes), argnums=(0, 1))
+
+
+def test_a_slice_of_one_is_stored_into_a_longer_one():
+    def f(C, a, n, m):
+        C[:n] = a[:m] * 2
+        C[1:] -= a[m - 1 : m]
+        return np.sum(C**2)
+
+    assert_gradient(f, LONG, SHORT, 4, 1, argnums=(0, 1))
 
 
 def test_a_store_of_one_value_into_many():
