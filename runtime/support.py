@@ -21,6 +21,9 @@ def unbroadcast(g: Any, x: Any) -> Any:
     >>> unbroadcast(np.ones((3, 2)), 1.0)
     np.float64(6.0)
     """
+    dtype = getattr(x, "dtype", None)
+    if dtype is not None and getattr(g, "dtype", None) == dtype and g.shape == x.shape:
+        return g
     shape = np.shape(x)
     if np.shape(g) != shape:
         extra = np.ndim(g) - len(shape)
@@ -51,9 +54,11 @@ def rebroadcast(g_bar: Any, g: Any, x: Any) -> Any:
 
 def real_if_real(g: Any, x: Any) -> Any:
     """`g` in the dtype of `x`: the real part if `x` is real; Python numbers leave the precision alone."""
+    dtype = getattr(x, "dtype", None)
+    if dtype is not None and getattr(g, "dtype", None) == dtype:
+        return g
     if np.iscomplexobj(g) and not np.iscomplexobj(x):
         g = np.real(g)
-    dtype = getattr(x, "dtype", None)
     if dtype is None or getattr(g, "dtype", dtype) == dtype or dtype.kind not in "fc":
         return g
     return g.astype(dtype)

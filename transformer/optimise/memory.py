@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...runtime.support import real_if_real, unbroadcast
 from ..analyses.aliases import Aliases, immutable
 from ..infer import arg_kind
 from ..ir import (
@@ -169,10 +170,18 @@ class Memory(Aliases):
             return True
         if not (isinstance(v.kind, Array) and isinstance(other.kind, Array)) or v not in self.place:
             return False
-        return not self.is_written(v) and all(
+        return not self.is_written(v) and self._are_done_with(v, other, v)
+
+    def _are_done_with(self, v: Var, other: Var, name: Var) -> bool:
+        """Whether all who read `v` by this name, or by what may be another name of it, are such readers."""
+        return all(
             self.is_still(other, self.place[v], reader.place)
-            and (_consumes(reader) or self._is_handed_out(v, other, reader))
-            for reader in self.readers.get(v, ())
+            and (
+                _consumes(reader)
+                or self._is_handed_out(v, other, reader)
+                or (_may_pass_on(reader) and self._are_done_with(v, other, reader.statement.out))  # type: ignore[union-attr]
+            )
+            for reader in self.readers.get(name, ())
         )
 
     def _is_handed_out(self, v: Var, other: Var, reader: Reader) -> bool:
@@ -291,6 +300,12 @@ def _consumes(reader: Reader) -> bool:
     if s.op.form in ("store", "augment"):
         return reader.operand == 2
     return is_computation(s) or s.op.form == "shape"
+
+
+def _may_pass_on(reader: Reader) -> bool:
+    """A reader whose result is what it reads, or new memory."""
+    s = reader.statement
+    return isinstance(s, Let) and s.op.function in (unbroadcast, real_if_real) and reader.operand == 0
 
 
 def is_computation(s: Let) -> bool:
