@@ -5,7 +5,9 @@ In: the forward function and the reverse sweep that names its values freely. Out
 - a value of straight-line code is still in its local: nothing to do;
 - a value of a loop body is computed again if that is cheap (an index, a view, a shape), else pushed on a list
   where it is bound and popped where the reversed body begins;
-- the old value of a store is saved, and put back, only if somebody reads that memory's contents.
+- of a value whose shape and dtype alone are read, an outline, unless something of that shape is there anyway;
+- the old value of a store is saved, and put back, only if somebody reads that memory's contents; who reads
+  what has just been put back reads what was saved.
 
     for i in range(n):                    for i in range(n):
         s = s * a                  ->         s_saved.append(s)
@@ -22,7 +24,7 @@ import numpy as np
 
 from ..runtime import support_memory
 from .adjoint import Adjoint, Reverse, certainly_view, is_restore
-from .analyses.aliases import Aliases, may_be_view
+from .analyses.aliases import Aliases, is_basic, may_be_view
 from .infer import arg_kind
 from .ir import (
     INDEX,
@@ -56,6 +58,7 @@ from .ir import (
 from .kinds import Array, Number, Opaque, dtype_of
 from .kinds import Sequence as SequenceKind
 from .optimise.dead import dead_block
+from .optimise.memory import is_certain
 
 #: Calls that read the shape, the place or the type of an operand, but not its contents, by position.
 _SHAPE_ONLY: dict[str, tuple[int, ...]] = {
@@ -154,6 +157,8 @@ class _Keeper:
 
     def _drop_restores(self) -> None:
         """Restores of memory whose contents nobody reads afterwards go; what stays may need more of them."""
+        self.old: dict[int, Var] = {}  # old values that are read as such, by the id of the store
+        self.block = self._read_old(self.block, {})
         kept: set[int] = set()
         while True:
             block, _ = dead_block(self._with_restores(self.block, kept), set())
@@ -164,16 +169,60 @@ class _Keeper:
         self.saved_locals: set[Var] = set()
         self.block = self._fill_restores(self._with_restores(self.block, kept, drop=True))
 
+    def _read_old(self, block: Block, fresh: dict[Var, Let]) -> Block:
+        """What reads memory that a restore has just put back reads what is put back.
+
+        Then it need not be put back, nor what is stored after it: in `a[i] *= b` for `b_bar = g * a[i]`.
+
+        Args:
+            fresh: the last restore, by the class of its memory.
+        """
+        body: list[Statement] = []
+        for s in block.body:
+            if isinstance(s, Let) and is_restore(s):
+                fresh[self.aliases.of(s.op.function.args[0])] = s
+            elif isinstance(s, Let):
+                given = enumerate(s.operands)
+                new = [a if _shape_only(s, i) else self._old_of(a, fresh) for i, a in given]
+                names = [name for name, _ in s.kwargs]
+                kwargs = zip(names, new[len(s.args) :], strict=True)
+                s = replace(s, args=tuple(new[: len(s.args)]), kwargs=tuple(kwargs))
+            else:
+                for inner in blocks(s):
+                    for t in walk(inner):
+                        if isinstance(t, Let) and is_restore(t):
+                            fresh.pop(self.aliases.of(t.op.function.args[0]), None)
+                s = rebuild(s, lambda b: self._read_old(b, {}))
+            body.append(s)
+        return Block(tuple(body), block.yields)
+
+    def _old_of(self, arg: Arg, fresh: dict[Var, Let]) -> Arg:
+        """The old value that a store has saved, where the operand is a view of exactly that."""
+        v = self._origin(arg) if isinstance(arg, Var) else None
+        if v is None or not isinstance(v.kind, Array) or (restore := fresh.get(self.aliases.of(v))) is None:
+            return arg
+        store, made = restore.op.function, self.made.get(v)
+        whole = v is store.args[0] and store.args[1] == Const(Ellipsis)
+        part = isinstance(made, Let) and made.op.form == "index" and made.args == store.args[:2]
+        if not (whole or part) or not is_basic(store.args[1]):
+            return arg
+        return self.old.setdefault(id(store), Var(f"{_name_of(store.args[0])}_old", v.kind))
+
     def _origin(self, v: Var) -> Var:
         return self.stand_ins.get(v, v)
 
     def _with_restores(self, block: Block, kept: set[int], drop: bool = False) -> Block:
-        """The block with those restores that are kept; the others read nothing, or are dropped."""
+        """The block with those restores that are kept; the others read nothing, or are dropped.
+
+        Of a restore that is not kept, but whose old value is read, the value stays.
+        """
         body: list[Statement] = []
         for s in block.body:
             if isinstance(s, Let) and is_restore(s) and id(s.op.function) not in kept:
                 if not drop:
                     body.append(replace(s, args=(s.args[0], Const(None), Const(None))))
+                elif id(s.op.function) in self.old:
+                    body.append(replace(s, op=replace(s.op, form="value")))
                 continue
             body.append(rebuild(s, lambda b: self._with_restores(b, kept, drop)))
         return Block(tuple(body), block.yields)
@@ -192,6 +241,9 @@ class _Keeper:
         target, index = store.args[0], store.args[1]
         read = Var("", _index_kind(target, index))
         old = Var(f"{_name_of(target)}_old", read.kind)
+        home = self._home_of(store)
+        if id(home) not in self.loops_of:
+            old = self.old.get(id(store), old)
         if isinstance(read.kind, Number) or not may_be_view(index):
             saving: list[Statement] = [Let((old,), INDEX, (target, index), (), "", store.site)]
         else:
@@ -204,20 +256,19 @@ class _Keeper:
                 Let((read,), INDEX, (target, index), (), "", store.site),
                 Let((old,), copy, (read,), (), "", store.site),
             ]
-        home = self._home_of(store)
         if id(home) in self.loops_of:
             stack = self._stack(old, home)
             saving.append(Let((), PUSH, (stack, old), (), "io", store.site))
-            back = Var(old.name, old.kind)
-            self.before.setdefault(id(store), []).extend(saving)
-            return [
-                Let((back,), POP, (stack,), (), "io", s.site),
-                Let((), s.op, (s.args[0], s.args[1], back), (), "write", s.site),
-            ]
+            back = self.old.get(id(store), Var(old.name, old.kind))
+            got: list[Statement] = [Let((back,), POP, (stack,), (), "io", s.site)]
+        else:
+            back, got = old, []
+            self.saved_locals.add(old)
+            self.home[old] = home
         self.before.setdefault(id(store), []).extend(saving)
-        self.saved_locals.add(old)
-        self.home[old] = home
-        return [Let((), s.op, (s.args[0], s.args[1], old), (), "write", s.site)]
+        if s.op.form == "store":
+            got.append(Let((), s.op, (s.args[0], s.args[1], back), (), "write", s.site))
+        return got
 
     def _home_of(self, s: Statement) -> Block:
         if not hasattr(self, "_homes"):
@@ -236,9 +287,10 @@ class _Keeper:
 
     def _bind_stand_ins(self) -> None:
         """Bind every stand-in that is read: recomputed, or popped."""
-        wanted = [v for v in in_order(self.block) if v in self.stand_ins]
         done: set[Var] = set()
         outlines = self._only_shapes(self.block)
+        self.block = self._alike(self.block, outlines)
+        wanted = [v for v in in_order(self.block) if v in self.stand_ins]
         for stand in wanted:
             if stand not in outlines:
                 self._bind(stand, done)
@@ -264,6 +316,38 @@ class _Keeper:
         for arg in block.yields:
             read.update(variables(arg))
         return arrays - read
+
+    def _alike(self, block: Block, outlines: set[Var]) -> Block:
+        """The block that asks for shapes and dtypes of what is there anyway, where that has the same."""
+        found = {stand: self._alike_to(self.stand_ins[stand], outlines) for stand in outlines}
+        instead = {stand: self.adjoint.primal(v) for stand, v in found.items() if v is not None}
+
+        def arg(a: Arg) -> Arg:
+            return substitute(a, lambda v: instead.get(v, v))
+
+        def renamed(b: Block) -> Block:
+            return Block(tuple(rebuild(s, renamed, arg) for s in b.body), tuple(map(arg, b.yields)))
+
+        if not instead:
+            return block
+        self.stand_ins = {stand: v for v, stand in self.stands_for.items()}
+        return renamed(block)
+
+    def _alike_to(self, v: Var, outlines: set[Var]) -> Var | None:
+        """A value of the shape and dtype of `v` from which it was computed, and which costs nothing."""
+        made = self.made.get(v)
+        if not isinstance(made, Let) or not isinstance(v.kind, Array) or v.kind.dtype is None:
+            return None
+        if v.kind.dims is None or not all(map(is_certain, v.kind.dims)):
+            return None
+        for w in (x for a in made.operands for x in variables(a) if x.kind == v.kind):
+            stand = self.stands_for.get(w)
+            is_kept = stand is not None and stand not in outlines
+            if is_kept or w not in self.adjoint.in_loops or self._recipe(w) is not None:
+                return w
+            if (older := self._alike_to(w, outlines)) is not None:
+                return older
+        return None
 
     def _bind(self, stand: Var, done: set[Var], outline: bool = False) -> None:
         if stand in done:
