@@ -18,6 +18,7 @@ from adjoin.transformer.gradient import Gradient
 
 ROOT = Path(__file__).resolve().parent.parent
 VECTOR = np.array([0.7, 1.9, -1.3])
+DTYPE = np.dtype("f8")
 
 
 def square(x):
@@ -603,6 +604,30 @@ def test_a_second_process_finds_the_code_without_libcst(tmp_path):
     assert run(tmp_path) == "[2. 2. 2.] True\n"
     helper.write_text("K = 5.0\ndef twice(x):\n    return x if K is None else K * x\n")
     assert run(tmp_path) == "[50. 50. 50.] True\n"
+
+
+def test_code_is_for_the_function_that_a_name_means():
+    special = pytest.importorskip("scipy.special")
+
+    def applied(function):
+        def total(x):
+            return np.sum(function(x))
+
+        return total
+
+    x = np.array([0.3, 0.8])
+    for function in (np.sin, np.cos, special.gammaln, special.digamma, special.exp1):  # the text is the same
+        slope = (function(x + 1e-6) - function(x - 1e-6)) / 2e-6
+        np.testing.assert_allclose(adjoin.grad(applied(function))(x), slope, rtol=1e-7)
+
+
+def test_a_dtype_that_is_another_one(monkeypatch):
+    gradient = adjoin.grad(lambda x: np.sum(x.astype(DTYPE) ** 3).astype(float))
+    x = np.array([0.1])
+    np.testing.assert_allclose(gradient(x), 0.03, rtol=1e-12)
+    monkeypatch.setitem(globals(), "DTYPE", np.dtype("f4"))
+    single = 3 * x.astype("f4") ** 2
+    np.testing.assert_array_equal(gradient(x), single.astype(float))
 
 
 def test_generated_functions_are_seen_by_pythons_tools():

@@ -3,10 +3,12 @@
 import contextlib
 import doctest
 import functools
+import inspect
 import linecache
 import subprocess
 import sys
 import textwrap
+import types
 
 import libcst as cst
 import libcst.matchers as m
@@ -14,7 +16,8 @@ import numpy as np
 import pytest
 
 from adjoin import AdjoinError
-from adjoin.transformer.source import namespace, read
+from adjoin.runtime.rule import TABLE
+from adjoin.transformer.source import namespace, read, read_own
 
 
 def line_of(needle):
@@ -472,3 +475,17 @@ def test_libcst_is_loaded_only_for_the_tree():
     )
     environment = {"PYTHONPATH": ":".join(p for p in sys.path if p)}
     subprocess.run([sys.executable, "-c", program], check=True, env=environment)
+
+
+def test_the_text_of_every_rule():
+    bodies = {body for rule in TABLE.values() for body in (rule.body, rule.jvp_body)}
+    own = [b for b in bodies if isinstance(b, types.FunctionType) and b.__module__.startswith("adjoin.")]
+    assert len(own) > 300
+    for body in own:
+        lines, first = inspect.getsourcelines(body)
+        above = next(i for i, line in enumerate(lines) if line.lstrip().startswith("def "))
+        source = read_own(body)
+        assert source.text == "".join(lines[above:])
+        assert (source.line, source.column) == (first + above, lines[above].index("def"))
+    some = [b for b in own if "cumulative" in b.__name__ or b.__name__ == "_"]
+    assert all(isinstance(read_own(body).node, cst.FunctionDef) for body in some)

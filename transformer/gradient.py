@@ -424,7 +424,7 @@ class Gradient(Differentiated):
             return self
         source = self._source or self._read()
         bound = self._bound_to(types.MethodType(self.primal, instance), type(instance))
-        bound._source = replace(source, args=(*source.args, instance))
+        bound._source = source.bound_to(instance)
         return bound
 
     def _bound_to(self, function: Any, cls: type) -> Gradient:

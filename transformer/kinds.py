@@ -218,29 +218,27 @@ def kind_of(value: Any, name: str = "") -> Kind:
 CLOSED = (frozenset({"numpy", "scipy"}) | sys.stdlib_module_names) - {"types"}
 
 
+_FUNCTIONS = (
+    type,
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    types.MethodType,
+    functools.partial,
+    np.ufunc,
+)
+_LIBRARIES = frozenset({"numpy", "scipy", "functools", "builtins", "cupy", "numba"})
+
+
 def is_function(value: Any) -> bool:
     """A function, class, method or ufunc; not an instance of a user's class that can be called."""
-    functions = (
-        type,
-        types.FunctionType,
-        types.BuiltinFunctionType,
-        types.MethodType,
-        functools.partial,
-        np.ufunc,
-    )
-    if isinstance(value, functions):
+    if not callable(value):
+        return False
+    if isinstance(value, _FUNCTIONS):
         return True
-    if callable(value) and hasattr(value, "__name__") and hasattr(value, "__qualname__"):
+    if hasattr(value, "__name__") and hasattr(value, "__qualname__"):
         return True  # what other compilers make of functions
-    library = (type(value).__module__ or "").partition(".")[0] in (
-        "numpy",
-        "scipy",
-        "functools",
-        "builtins",
-        "cupy",
-        "numba",
-    )
-    return callable(value) and not hasattr(value, "dtype") and (library or not hasattr(value, "__dict__"))
+    library = (type(value).__module__ or "").partition(".")[0] in _LIBRARIES
+    return not hasattr(value, "dtype") and (library or not hasattr(value, "__dict__"))
 
 
 #: Longer lists of one kind are walked by loops; shorter ones are known element by element.

@@ -24,6 +24,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
+import numpy as np
+
 from .kinds import is_function
 from .nested import Differentiated
 from .signature import key_of, spelled
@@ -150,6 +152,8 @@ class Reach:
             self._lines.append(f"{name}: {_title(value)}")
             self._behind(value, attributes)
             return
+        if owner and isinstance(value, np.dtype):  # a constant of generated code
+            self._watch(owner, value)
         self._lines.append(f"{name}: {spelled(key_of(value), _title)}")
         self._class(type(value), attributes)
         for each in _inside(value):
@@ -179,6 +183,10 @@ class Reach:
             self._class(value, attributes)
         elif not isinstance(value, types.FunctionType):
             self._class(type(value), attributes)
+            functions = [f for f in _inside(value) if is_function(f)] if self._new(value) else []
+            for function in functions:  # `np.vectorize` holds one
+                self._lines.append(_title(function))
+                self._behind(function, attributes)
 
     def _attributes(self, owner: Any, attributes: tuple[str, ...]) -> None:
         scope = vars(owner)
@@ -244,9 +252,12 @@ def _title(value: Any) -> str:
         return f"module {value.__name__}"
     if isinstance(value, types.FunctionType):
         return f"def {value.__module__}.{value.__qualname__} {_digest(value.__code__)}"
-    name = getattr(value, "__qualname__", None) or type(value).__qualname__
+    name = getattr(value, "__qualname__", None) or getattr(value, "__name__", type(value).__qualname__)
     if isinstance(value, Differentiated):
         name = f"{name} {value.options}"
+    owner = getattr(value, "__self__", None)
+    if owner is not None and not isinstance(owner, types.ModuleType):
+        name = f"{name} of {_title(owner if isinstance(owner, np.ufunc | type) else type(owner))}"
     return f"{type(value).__name__} {getattr(value, '__module__', None)}.{name}"
 
 

@@ -84,6 +84,12 @@ class Source:
     def node(self) -> cst.FunctionDef | cst.Lambda:
         return self._parsed.node
 
+    def bound_to(self, instance: Any) -> Source:
+        """The source of the method of an instance; `dataclasses.replace`, at a tenth of its price."""
+        bound = object.__new__(Source)
+        bound.__dict__.update(self.__dict__, args=(*self.args, instance))
+        return bound
+
     def where(self, node: cst.CSTNode | None = None) -> Where:
         """The place of a node of the tree in the real file; without one, of the line that says ``def``."""
         if node is not None:
@@ -152,13 +158,21 @@ def read(function: Callable[..., Any]) -> Source:
 def read_own(function: types.FunctionType) -> Source:
     """The source of a function of adjoin's own: a rule's body or a helper, without its decorators.
 
-    Its text is the installed file's, so that it need not be compared with what runs.
+    Its text is the installed file's, so that it need not be compared with what runs; it ends before the next
+    line that is not further in, for no string of ours holds one.
     """
     file, first = function.__code__.co_filename, function.__code__.co_firstlineno
-    lines = linecache.getlines(file)[first - 1 :]
-    start = next(i for i, line in enumerate(lines) if line.startswith("def "))
-    block = inspect.getblock(lines[start:])
-    return Source(function, "".join(block), file, first + start, 0, tuple(block))
+    lines = linecache.getlines(file)
+    start = next(i for i in range(first - 1, len(lines)) if lines[i].lstrip().startswith("def "))
+    column = len(lines[start]) - len(lines[start].lstrip())
+    inside = (" " * (column + 1), " " * column + ")")
+    end = start + 1
+    while end < len(lines) and (not lines[end].strip() or lines[end].startswith(inside)):
+        end += 1
+    while not lines[end - 1].strip():
+        end -= 1
+    block = lines[start:end]
+    return Source(function, "".join(block), file, start + 1, column, tuple(block))
 
 
 def _called(callable_: Any) -> types.MethodType:

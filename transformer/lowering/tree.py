@@ -31,12 +31,18 @@ _SPACE = (
 def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     for name in _parts(type(node)):
         part = getattr(node, name)
-        if isinstance(part, cst.CSTNode):
+        if isinstance(part, tuple | list):
+            yield from (each for each in part if _is_node(type(each)))
+        elif _is_node(type(part)):
             yield part
-        elif isinstance(part, tuple | list):
-            yield from (each for each in part if isinstance(each, cst.CSTNode))
 
 
 @functools.cache
 def _parts(cls: type[cst.CSTNode]) -> tuple[str, ...]:
     return tuple(name for name in cls.__dataclass_fields__ if not name.startswith(_SPACE))
+
+
+@functools.cache
+def _is_node(cls: type) -> bool:
+    """Whether these are nodes; `isinstance` would ask an abstract base class every time."""
+    return issubclass(cls, cst.CSTNode)
