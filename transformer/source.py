@@ -20,7 +20,6 @@ import __future__
 import ast
 import builtins
 import functools
-import inspect
 import linecache
 import re
 import types
