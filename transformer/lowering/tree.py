@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
+from typing import Any
 
 import libcst as cst
 
@@ -31,10 +32,10 @@ _SPACE = (
 def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     for name in _parts(type(node)):
         part = getattr(node, name)
-        if isinstance(part, tuple | list):
-            yield from (each for each in part if _is_node(type(each)))
-        elif _is_node(type(part)):
-            yield part
+        for each in part if isinstance(part, tuple | list) else (part,):
+            cls: Any = type(each)
+            if _is_node(cls):
+                yield each
 
 
 @functools.cache
