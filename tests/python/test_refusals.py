@@ -1,5 +1,9 @@
 """What cannot be differentiated is refused, at the line, with a reason; never a wrong number."""
 
+import collections
+import heapq
+import operator
+
 import numpy as np
 import pytest
 from helpers import assert_refused
@@ -127,3 +131,112 @@ def test_errors_have_a_code():
         yield x
 
     assert assert_refused(f, 1.0, line="yield x").code
+
+
+# -- values that would come back without their derivative -------------------------------------------------
+
+
+def test_deque():
+    def f(x):
+        q = collections.deque(maxlen=2)
+        for v in x:
+            q.append(v)
+        return q[0] * q[1]
+
+    assert_refused(f, np.ones(3), line="q.append(v)")
+
+
+def test_heap():
+    def f(x):
+        heap = []
+        heapq.heappush(heap, x * 3.0)
+        return heapq.heappop(heap) * x
+
+    assert_refused(f, 1.3, line="heapq.heappush(heap, x * 3.0)")
+
+
+def test_set():
+    def f(x):
+        return max({x, 2.0 * x})
+
+    assert_refused(f, 1.3, line="max({x, 2.0 * x})")
+
+
+@pytest.mark.parametrize("spell", [str, repr, "{!r}".format])
+def test_number_spelt_out(spell):
+    def f(x):
+        return float(spell(x)) * x
+
+    assert_refused(f, 1.3, line="return float(spell(x)) * x")
+
+
+def test_f_string_read_back():
+    def f(x):
+        return float(f"{x!r}") * x
+
+    assert_refused(f, 1.3, line='return float(f"{x!r}") * x')
+
+
+def test_bytes_read_back():
+    def f(x):
+        return np.frombuffer(x.tobytes())[0] * 2.0
+
+    assert_refused(f, np.ones(2), line="x.tobytes()")
+
+
+def test_array_of_records():
+    def f(x):
+        a = np.zeros(2, dtype=[("u", float), ("v", float)])
+        a["u"] = x
+        return np.sum(a["u"] * 3.0)
+
+    assert_refused(f, np.ones(2), line='a["u"] = x')
+
+
+def test_callable_object_without_source():
+    get = operator.itemgetter(1)
+
+    def f(x):
+        return get(x) * 2.0
+
+    assert_refused(f, np.ones(2), line="return get(x) * 2.0")
+
+
+def test_callable_made_by_a_call():
+    def f(x):
+        get = operator.itemgetter(1)
+        return get(x) * 2.0
+
+    assert_refused(f, np.ones(2), line="return get(x) * 2.0")
+
+
+class State:
+    total = 0.0
+
+
+STATE = State()
+STATE.total = 1.0
+
+
+def test_attribute_of_a_global_object_set_and_read():
+    def f(x):
+        if x > 0.0:
+            STATE.total = x
+        return STATE.total * 2.0
+
+    assert_refused(f, 1.3, line="STATE.total = x")
+
+
+def test_what_is_only_written_to_is_no_reason_to_refuse():
+    log = collections.deque()
+
+    def f(x):
+        log.append(x)
+        name = f"{x:.2f}"
+        note = {"label": name, "shape": np.shape(x)}
+        STATE.total = x
+        return x * x * len(note)
+
+    assert adjoin.grad(f)(3.0) == 12.0
+    assert list(log) == [3.0]
+    assert STATE.total == 3.0

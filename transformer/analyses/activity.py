@@ -21,7 +21,7 @@ from .aliases import WRITES_FIRST, Aliases, immutable, is_rerun
 #: Forms that move values about without computing: what goes in comes out.
 _MOVES = frozenset({"value", "index", "store", "augment", "inplace", "push", "pop"})
 #: Callables that look at values and let nothing of them out again.
-_LOOKS = frozenset(
+LOOKS = frozenset(
     {print, len, isinstance, type, id, str, repr, format, bool, hash, range, hasattr, callable, int}
     | {refuse_overlap}
 )
@@ -146,7 +146,7 @@ def differentiable_operands(s: Let) -> list[Arg]:
     if s.op.function in WRITES_FIRST:
         return [s.args[2]]
     try:
-        if s.op.function in _LOOKS:
+        if s.op.function in LOOKS:
             return []
     except TypeError:
         return []
@@ -189,6 +189,7 @@ def _let_edges(s: Let) -> list[tuple[Var, list[Var]]]:
 
 def refuse_opaque(function: Function, activity: Activity, reasons: dict[int, AdjoinError]) -> None:
     """Raise for the first call without rule or source that something active goes into."""
+    from .hidden import Hidden
 
     def visit(block: Block) -> None:
         for s in block.body:
@@ -198,6 +199,15 @@ def refuse_opaque(function: Function, activity: Activity, reasons: dict[int, Adj
                 visit(inner)
 
     visit(function.body)
+    found = Hidden(function, activity).found
+    if found is not None:
+        raise reasons.get(id(found)) or AdjoinError(
+            Code.OPAQUE_CALL,
+            f"an active value is put into something that is not followed, by {_word(found)}, and used later",
+            where=Where.of(found.site) if found.site else None,
+            rewrite="keep it in a name, a list, a dict with literal keys or an array of floats, or pass "
+            "stop_gradient(value)",
+        )
 
 
 def _check(s: Let, activity: Activity, reasons: dict[int, AdjoinError]) -> None:
@@ -225,7 +235,7 @@ def _check(s: Let, activity: Activity, reasons: dict[int, AdjoinError]) -> None:
     if function in WRITES_FIRST or (function is not None and lookup(function) is not None):
         return
     try:
-        if function in _LOOKS:
+        if function in LOOKS:
             return
     except TypeError:
         pass
@@ -235,26 +245,36 @@ def _check(s: Let, activity: Activity, reasons: dict[int, AdjoinError]) -> None:
     ]
     if not risky or not any(_flows(s, v, activity) for v in risky):
         return
+    raise _refusal(s, reasons)
+
+
+def _refusal(s: Let, reasons: dict[int, AdjoinError]) -> AdjoinError:
     reason = reasons.get(id(s))
-    where = Where.of(s.site) if s.site else None
     if reason is not None:
-        raise reason
+        return reason
+    function = s.op.function
+    where = Where.of(s.site) if s.site else None
     name = s.op.text
     module = (getattr(function, "__module__", None) or "").partition(".")[0]
     if module in ("numpy", "scipy", "cupy", "math") or isinstance(function, type(len)):
-        raise AdjoinError(
+        return AdjoinError(
             Code.NO_RULE,
             f"no rule yet for `{name}`",
             where=where,
             rewrite="express it with operations that have one, or add a rule for it with the decorators of "
             "adjoin.rule",
         )
-    raise AdjoinError(
+    return AdjoinError(
         Code.OPAQUE_CALL,
         f"an active value goes into `{name}`, which has neither source nor rule",
         where=where,
         rewrite="write it in Python where its source can be read, add a rule, or pass stop_gradient(value)",
     )
+
+
+def _word(s: Let) -> str:
+    forms = {"fstring": "an f-string", "store": "a store", "set": f"setting the attribute {s.op.text!r}"}
+    return forms.get(s.op.form) or f"`{s.op.text}`"
 
 
 def _comes_back(s: Let, activity: Activity) -> bool:

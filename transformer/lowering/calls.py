@@ -139,7 +139,7 @@ def call(
         op = Op("call", callee.name or "f", None, None)
         operands = map(reader.arg, args)
         return reader.let(
-            op, callee, *operands, kind=Opaque(None), effect="io", options=_args(reader, kwargs)
+            op, callee, *operands, kind=UNKNOWN, effect="io", options=_args(reader, kwargs)
         )
     reader.refuse(frame, node, Code.UNSUPPORTED_SYNTAX, "this value cannot be called", "")
 

@@ -589,7 +589,7 @@ def _import_of(obj: Any, text: str) -> str:
     """The import statement that binds `text` to a function or class; "" if there is none."""
     module = inspect.getmodule(obj)
     name = getattr(obj, "__name__", "")
-    if module is None and getattr(np, name, None) is obj:
+    if module is None and vars(np).get(name) is obj:
         module = np
     public = _public_home(module.__name__ if module else "scipy.special")  # SciPy's ufuncs do not know theirs
     if getattr(public, name, None) is obj:
@@ -599,11 +599,11 @@ def _import_of(obj: Any, text: str) -> str:
         or module.__name__ in ("builtins", "__main__")
         or getattr(module, name, None) is not obj
     ):
-        if getattr(np, name, None) is obj:
+        if vars(np).get(name) is obj:
             module = np
         else:
             return ""
-    if getattr(np, name, None) is obj:
+    if vars(np).get(name) is obj:
         module = np
     return f"from {module.__name__} import {name}" + (f" as {text}" if text != name else "")
 
