@@ -95,7 +95,7 @@ def _reduced(function: Any, args: tuple[Arg, ...], kwargs: dict[str, Arg]) -> di
     if function in (np.argmax, np.argmin, np.any, np.all, np.count_nonzero):
         return dict(zip(("a", "axis"), args, strict=False)) | kwargs
     rule = lookup(function)
-    if rule is None or rule.signature is None or "keepdims" not in rule.signature.parameters:
+    if rule is None or rule.signature is None or not {"axis", "keepdims"} <= rule.signature.parameters.keys():
         return None
     try:
         return rule.bind(args, dict(kwargs))

@@ -90,6 +90,8 @@ def _operand(arg: Arg, variant: int) -> Any:
 def probe(function: Callable[..., Any], args: tuple[Arg, ...], kwargs: dict[str, Arg]) -> Kinds | None:
     """The kind of `function(*args, **kwargs)`, as far as all variants agree on it."""
     found: Kinds | None = None
+    if function is np.einsum and any(isinstance(a, Lst) and any(variables(a)) for a in args):
+        return None  # labels of axes, which all would be the same one
     counts = any(_is_count(v.kind) for a in (*args, *kwargs.values()) for v in variables(a))
     for variant in VARIANTS:
         try:
@@ -142,7 +144,7 @@ def _result_kind(result: Any) -> Kinds:
 _BY_VALUE = frozenset(
     {"squeeze", "array", "asarray", "asanyarray", "getitem", "block", "apply_along_axis", "vectorize",
     "roots", "poly", "eig", "eigvals", "real_if_close", "cov", "corrcoef", "cross", "sqrtm", "logm", "item",
-    "tolist", "min_scalar_type", "result_type", "can_cast", "nanquantile", "nanpercentile"}
+    "tolist", "min_scalar_type", "result_type", "can_cast", "nanquantile", "nanpercentile", "histogramdd"}
 )  # fmt: skip
 #: They do something, besides returning something.
 _DOING = frozenset(

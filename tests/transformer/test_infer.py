@@ -19,8 +19,16 @@ import pytest
 from abstraction import Abstraction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from rules import harness
 
+import adjoin.runtime.rules  # noqa: F401  (fills the table)
+from adjoin.runtime.rule import TABLE, Rule
 from adjoin.transformer.infer import infer
+
+try:
+    from adjoin.runtime.rules import scipy_linalg, scipy_signal, scipy_special  # noqa: F401  (and SciPy's)
+except ImportError:
+    pass
 
 SIZES = (0, 1, 2, 3, 3, 4)
 DTYPES = ("f8", "f4", "c16", "c8", "i8", "i4", "b1", "u1")
@@ -497,3 +505,13 @@ def test_a_size_of_minus_one_claims_nothing(function):
     from adjoin.transformer.ir import Const
 
     assert size_of(Const(-1)) is None
+
+
+@pytest.mark.parametrize("rule", list({id(rule): rule for rule in TABLE.values()}.values()), ids=repr)
+def test_of_every_sample_of_the_table(rule: Rule) -> None:
+    for seed, sample in enumerate(rule.samples):
+        args, kwargs = harness.sample_arguments(sample)
+        for function in rule.functions:
+            for precise in (True, True, False):
+                choose = (lambda options: options[0]) if precise else random.Random(seed).choice
+                claims_hold(Source(choose), function, *args, **kwargs)
