@@ -26,6 +26,8 @@ def unbroadcast(g: Any, x: Any) -> Any:
         return g
     shape = np.shape(x)
     if np.shape(g) != shape:
+        if isinstance(g, tuple):
+            raise TypeError("the gradient of `+` of tuples of unknown length is not followed: use lists")
         extra = np.ndim(g) - len(shape)
         if extra < 0 or any(
             n not in (1, m) for n, m in zip(np.shape(g)[max(extra, 0) :], shape, strict=False)

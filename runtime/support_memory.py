@@ -122,6 +122,28 @@ def zeros_of(value: Any) -> Any:
     return 0.0 if isinstance(value, int | np.bool_) else None
 
 
+class Parts(tuple):  # type: ignore[type-arg]
+    """The adjoint of a tuple or list of which nothing is known before running: it is added part by part.
+
+    >>> Parts((1.0, None)) + (2.0, None)
+    (3.0, None)
+    """
+
+    def __add__(self, other: Any) -> Any:
+        if not isinstance(other, tuple | list):
+            raise TypeError(f"the adjoint of a tuple and a {type(other).__name__} are added")
+        return Parts(plus(a, b) for a, b in zip(self, other, strict=True))
+
+    __radd__ = __add__
+
+
+def plus(a: Any, b: Any) -> Any:
+    """The sum of two adjoints; None for no adjoint, tuples and lists part by part."""
+    if a is None or b is None:
+        return a if b is None else b
+    return Parts(a) + b if isinstance(a, tuple | list) else a + b
+
+
 def add_to_list(adjoints: Any, g: Any) -> None:
     """Add adjoints to those of a list's elements, in place."""
     for i, each in enumerate(g):
@@ -133,11 +155,11 @@ def add_to_item(adjoints: Any, i: Any, g: Any) -> None:
     """Add to the adjoint of one element of a list, or of a slice of it."""
     if isinstance(i, slice):
         for k, each in zip(range(*i.indices(len(adjoints))), g, strict=True):
-            adjoints[k] = adjoints[k] + each
+            adjoints[k] = plus(adjoints[k], each)
     elif isinstance(adjoints[i], list):
         add_to_list(adjoints[i], g)
     else:
-        adjoints[i] = g if adjoints[i] is None else adjoints[i] + g
+        adjoints[i] = plus(adjoints[i], g)
 
 
 def take_item(adjoints: Any, i: Any) -> Any:
@@ -185,12 +207,11 @@ def last_stored_adjoint(g: Any, adjoint: Any, index: Any) -> Any:
 def scattered(g: Any, x: Any, index: Any) -> Any:
     """Zeros like `x` with `g` added at `index`: the adjoint of `x[index]`."""
     adjoint = zeros_of(x)
-    if isinstance(adjoint, list):
-        add_to_item(adjoint, index, g)
-    elif isinstance(adjoint, tuple):
-        return tuple(g if i == index % len(adjoint) else part for i, part in enumerate(adjoint))
-    else:
-        np.add.at(adjoint, index, g)
+    if isinstance(adjoint, tuple | list):
+        parts = list(adjoint)
+        add_to_item(parts, index, g)
+        return Parts(parts)
+    np.add.at(adjoint, index, g)
     return adjoint
 
 

@@ -503,7 +503,14 @@ class GradientOfGradient(Gradient):
         self, mode: str, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Variant, tuple[Any, ...], dict[str, Any]]:
         inner, values, free = self.primal._find(self.primal._mode, args, kwargs)
-        found = self._of_code(inner, free)._find(mode, values, {})
+        refused: dict[Any, AdjoinError] = self.__dict__.setdefault("_refused", {})
+        if (error := refused.get((inner, mode))) is not None:
+            raise error.with_traceback(None)
+        try:
+            found = self._of_code(inner, free)._find(mode, values, {})
+        except AdjoinError as error:
+            refused[inner, mode] = error
+            raise
         self._last = found[0]
         return found
 
@@ -544,14 +551,18 @@ class GradientOfGradient(Gradient):
     def _crosswise(
         self, error: AdjoinError, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Any, _Crossed]:
-        """Value and saved values for the other way to second derivatives; `error` where there is none."""
+        """Value and saved values for the other way to higher derivatives; `error` where there is none."""
         from .crosswise import PASSED_OVER
 
-        inner = self.primal
-        plain = not inner._has_aux and not inner._with_value and not self._has_aux
-        if error.code not in PASSED_OVER or isinstance(inner, GradientOfGradient) or not plain:
+        plain = not any(each._has_aux or each._with_value for each in self._below()) and not self._has_aux
+        if error.code not in PASSED_OVER or not plain:
             raise error
-        return inner(*args, **kwargs), _Crossed(self, args, kwargs)
+        return self.primal(*args, **kwargs), _Crossed(self, args, kwargs)
+
+    def _below(self) -> list[Gradient]:
+        """The gradients that this one is the gradient of, innermost first."""
+        inner = self.primal
+        return [*(inner._below() if isinstance(inner, GradientOfGradient) else ()), inner]
 
     def adjoint(self, saved: Any, seed: Any = 1.0) -> Any:
         if isinstance(saved, _Crossed):
@@ -582,12 +593,17 @@ class GradientOfGradient(Gradient):
         known: dict[Any, Gradient] = self.__dict__.setdefault("_of_functions", {})
         if function not in known:
             known[function] = Gradient(function, **self._options)
-        if not free:
-            return known[function]
-        source = known[function]._source or known[function]._read()
-        bound = known[function]._bound_to(functools.partial(function, **free), Gradient)
-        bound._source = replace(source, keywords=free)
-        return bound
+        return with_values(known[function], free)
+
+
+def with_values(gradient: Gradient, free: dict[str, Any]) -> Gradient:
+    """The gradient of a generated function, given the values that it takes from outside."""
+    if not free:
+        return gradient
+    source = gradient._source or gradient._read()
+    bound = gradient._bound_to(functools.partial(gradient.primal, **free), Gradient)
+    bound._source = replace(source, keywords=free)
+    return bound
 
 
 class _Crossed:
@@ -598,21 +614,40 @@ class _Crossed:
 
     def product(self, seed: Any) -> Any:
         """What a seed for the inner gradient pulls back to."""
-        inner, direct = self.outer.primal, self.outer._directly
-        return self._hessian(inner, direct, (seed,) if inner._single else seed, self.outer._single)
+        *below, inner = self.outer._below()
+        moving = [*((each, None) for each in below), (inner, (seed,) if inner._single else seed)]
+        return self._derivative(moving, self.outer)
 
     def tangent(self, tangents: tuple[Any, ...]) -> Any:
         """How the inner gradient moves with the arguments of the outer one."""
-        inner, direct = self.outer.primal, self.outer._directly
-        return self._hessian(direct, inner, tangents, inner._single)
+        *below, inner = self.outer._below()
+        return self._derivative([*((each, None) for each in below), (self.outer, tangents)], inner)
 
-    def _hessian(self, moving: Gradient, wanted: Gradient, direction: tuple[Any, ...], single: bool) -> Any:
-        from .crosswise import hessian_product
+    def _derivative(
+        self, moving: list[tuple[Gradient, tuple[Any, ...] | None]], wanted: Gradient
+    ) -> Any:
+        """The gradient, as `wanted` asks for it, of the derivative along directions; None: of one number."""
+        from .crosswise import directional_gradient
 
-        values = [value for _, value in moving.active(self.args, self.kwargs)]
-        dots = tuple([_tangent(dot, value) for dot, value in zip(direction, values, strict=True)])
-        found, self.outer._last = hessian_product(moving, wanted, dots, self.args, self.kwargs)
-        return found[0] if single else found
+        steps = []
+        for gradient, direction in moving:
+            direct = _direct(gradient)
+            values = [value for _, value in direct.active(self.args, self.kwargs)]
+            if direction is None:
+                direction = tuple([mapped(_one, value) for value in values])
+            pairs = zip(direction, values, strict=True)
+            steps.append((direct, tuple([_tangent(dot, value) for dot, value in pairs])))
+        found, self.outer._last = directional_gradient(steps, _direct(wanted), self.args, self.kwargs)
+        return found[0] if wanted._single else found
+
+
+def _direct(gradient: Gradient) -> Gradient:
+    return gradient._directly if isinstance(gradient, GradientOfGradient) else gradient
+
+
+def _one(leaf: Any) -> Any:
+    """The seed of a gradient that is one number: the argument it belongs to is one as well."""
+    return np.ones_like(leaf) if isinstance(leaf, np.ndarray) else type(leaf)(1) if number_like(leaf) else leaf
 
 
 def gradient_of(function: Callable[..., Any], **options: Any) -> Gradient:

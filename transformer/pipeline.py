@@ -243,7 +243,7 @@ def _unit_seed(lowered: Lowered, value: Arg) -> Arg | None:
 
 def _tangent(lowered: Lowered, private: Function, leaves: dict[str, list[Var]], request: Request) -> Function:
     params = {v.name: v for v in private.params}
-    dots = {params[name]: Var(dot_name(params[name]), params[name].kind) for name in request.wrt}
+    dots = _dots([params[name] for name in request.wrt], private.params)
     tangent = Tangent(private, dots, [v for each in leaves.values() for v in each], lowered.reader)
     refuse_opaque(private, tangent.activity, lowered.reader.reasons)
     value = private.body.yields[0]
@@ -417,7 +417,7 @@ def _instances(lowered: Lowered, module: Module) -> list[str]:
 
 def _tangent_instance(lowered: Lowered, function: Function, independent: list[Var], name: str) -> Function:
     """`name_jvp(*params, *dots)`: the leaves of the result, and then those of its tangent."""
-    dots = {p: Var(dot_name(p), p.kind) for p in independent}
+    dots = _dots(independent, function.params)
     tangent = Tangent(function, dots, independent, lowered.reader)
     refuse_opaque(function, tangent.activity, lowered.reader.reasons)
     value = function.body.yields[0]
@@ -425,6 +425,20 @@ def _tangent_instance(lowered: Lowered, function: Function, independent: list[Va
     body = Block(tuple(statements), (Tup((*_flat(value), *_flat(dot))),))
     made = replace(function, name=f"{name}_jvp", params=(*function.params, *dots.values()), body=body)
     return optimise(made)
+
+
+def _dots(moving: list[Var], params: tuple[Var, ...]) -> dict[Var, Var]:
+    """A parameter for the tangent of each of those that move, named apart from the others."""
+    taken = {p.name for p in params}
+    dots: dict[Var, Var] = {}
+    for p in moving:
+        name, number = dot_name(p), 1
+        while name and name in taken:
+            number += 1
+            name = f"{dot_name(p)}_{number}"
+        taken.add(name)
+        dots[p] = Var(name, p.kind)
+    return dots
 
 
 def _flat(arg: Arg) -> list[Arg]:

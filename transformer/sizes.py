@@ -11,8 +11,20 @@ import itertools
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from .ir import Arg, Const, Dct, Lst, Ref, Slc, Star, Tup, Var
-from .kinds import Array, Dim, Kind, Number, Opaque, Size, broadcast_dims, dims_of, dtype_of, kind_of
+from .ir import Arg, Const, Dct, Lst, Ref, Slc, Star, Tup, Var, variables
+from .kinds import (
+    UNKNOWN,
+    Array,
+    Dim,
+    Kind,
+    Number,
+    Opaque,
+    Size,
+    broadcast_dims,
+    dims_of,
+    dtype_of,
+    kind_of,
+)
 
 
 class _Dynamic:
@@ -28,6 +40,8 @@ def arg_kind(arg: Arg) -> Kind:
         return arg.kind
     if isinstance(arg, Const):
         return kind_of(arg.value)
+    if any(v.kind.differentiable for v in variables(arg)):
+        return UNKNOWN  # it carries adjoints, part by part
     return Opaque({Tup: tuple, Lst: list, Dct: dict, Slc: slice}.get(type(arg)))
 
 

@@ -19,7 +19,7 @@ import libcst as cst
 from ..errors import Code
 from ..infer import arg_kind
 from ..ir import UNBOUND, Arg, Block, Const, Function, Let, Op, Ref, Statement, Tup, Var, in_order, rebuild
-from ..kinds import UNDEFINED, UNKNOWN, Kind, Number, Opaque, join
+from ..kinds import Kind, Number, Opaque, Undefined, join
 from .reader import Frame, Reader
 from .values import Closure, DictValue, ListValue, ObjectValue
 
@@ -79,6 +79,7 @@ def call_instance(
 def _read(
     reader: Reader, frame: Frame, instance: Instance, values: dict[str, Any], read_again: Any, node: Any
 ) -> None:
+    before = set(reader.instances)
     for _ in range(8):
         leaves = list(instance.params)
         with reader.block() as statements:
@@ -89,13 +90,25 @@ def _read(
             finally:
                 reader.calls = outer
             yielded = reader.arg(result)
-        settled = _joined(instance.result, yielded)
+        try:
+            settled = _joined(instance.result, yielded)
+        except _Unlike:
+            reader.refuse(
+                frame,
+                node,
+                Code.RECURSION,
+                f"{instance.name} calls itself and returns tuples of several forms",
+                "return tuples of one length",
+            )
         same = _kinds(settled) == _kinds(instance.result)
         instance.result = settled
-        if same:
+        if not same:  # what was read meanwhile took this function's result for what it is not
+            for key in reader.instances.keys() - before:
+                del reader.instances[key]
+        else:
             from .. import private
 
-            body = Block(tuple(statements), (yielded,))
+            body = Block(tuple(statements), (_returned(yielded),))
             free = {f.var for f, _ in reader.free.values()}
             instance.extra = tuple(v for v in dict.fromkeys(in_order(body)) if v in free)
             body = _passing_on(body, instance)
@@ -195,14 +208,29 @@ def _refill(value: Any, leaves: list[Var]) -> Any:
     return value
 
 
+class _Unlike(Exception):
+    """Results that are one time a tuple and one time not, or tuples of several lengths."""
+
+
 def _joined(a: Any, b: Any) -> Any:
     if isinstance(a, Tup) and isinstance(b, Tup) and len(a.items) == len(b.items):
         return Tup(tuple(_joined(x, y) for x, y in zip(a.items, b.items, strict=True)), a.cls)
-    if a is UNBOUND and isinstance(b, Tup):
-        return Tup(tuple(_joined(UNBOUND, y) for y in b.items), b.cls)
-    if isinstance(a, Tup) or isinstance(b, Tup):
-        return Var("", UNKNOWN)
-    return Var("", join(UNDEFINED if a is UNBOUND else arg_kind(a), arg_kind(b)))
+    for one, other in ((a, b), (b, a)):
+        if isinstance(other, Tup):
+            if not isinstance(arg_kind(one), Undefined):
+                raise _Unlike
+            return Tup(tuple(_joined(UNBOUND, y) for y in other.items), other.cls)
+    return Var("", join(arg_kind(a), arg_kind(b)))
+
+
+def _returned(result: Arg) -> Arg:
+    """What the function of the module returns: the leaves of the result, in order."""
+    leaves = _leaves(result)
+    return leaves[0] if len(leaves) == 1 else Tup(tuple(leaves))
+
+
+def _leaves(result: Arg) -> list[Arg]:
+    return [leaf for item in result.items for leaf in _leaves(item)] if isinstance(result, Tup) else [result]
 
 
 def _kinds(a: Any) -> Any:
@@ -212,7 +240,7 @@ def _kinds(a: Any) -> Any:
 def _fresh(a: Any, outs: list[Var]) -> Any:
     if isinstance(a, Tup):
         return Tup(tuple(_fresh(i, outs) for i in a.items), a.cls)
-    out = Var("", UNDEFINED if a is UNBOUND else arg_kind(a))
+    out = Var("", arg_kind(a))
     outs.append(out)
     return out
 

@@ -50,6 +50,7 @@ from ..kinds import (
     Kind,
     Opaque,
     Static,
+    Undefined,
     is_function,
     join,
     signature_kind,
@@ -518,9 +519,9 @@ class Merge:
     def _join(self, a: Any, b: Any, name: str) -> Any:
         if isinstance(a, Tup) and isinstance(b, Tup) and len(a.items) == len(b.items):
             return Tup(tuple(self(x, y, name) for x, y in zip(a.items, b.items, strict=True)), a.cls)
-        if isinstance(a, Tup) and b is UNBOUND:
+        if isinstance(a, Tup) and _is_undefined(b):
             return Tup(tuple(self(x, UNBOUND, name) for x in a.items), a.cls)
-        if isinstance(b, Tup) and a is UNBOUND:
+        if isinstance(b, Tup) and _is_undefined(a):
             return Tup(tuple(self(UNBOUND, x, name) for x in b.items), b.cls)
         if any(
             isinstance(
@@ -571,6 +572,11 @@ class Merge:
                     self.reader.site,
                 )
             )
+
+
+def _is_undefined(value: Any) -> bool:
+    """What is not bound, or not known yet: the result of a recursion that is being read."""
+    return isinstance(value, Var) and isinstance(value.kind, Undefined)
 
 
 def _attribute(name: str) -> Any:

@@ -43,7 +43,7 @@ from ..ir import (
     Var,
     With,
 )
-from ..kinds import INT, UNKNOWN, Array, Number, Opaque, Unknown, join
+from ..kinds import INT, UNKNOWN, Array, Number, Opaque, Undefined, Unknown, join
 from ..kinds import Sequence as SequenceKind
 from . import stores
 from .calls import call
@@ -418,7 +418,8 @@ def _unpack(reader: Reader, frame: Frame, target: Any, result: Any) -> None:
     if stars and not isinstance(result, Tup) and not (isinstance(result, ListValue) and result.var is None):
         _unpack_starred(reader, frame, elements, stars[0], result, target)
         return
-    if isinstance(result, Var) and isinstance(result.kind, Array | Unknown | SequenceKind | Opaque):
+    unpackable = Array | Unknown | SequenceKind | Opaque | Undefined
+    if isinstance(result, Var) and isinstance(result.kind, unpackable):
         items = [subscript(reader, frame, result, Const(i), target) for i in range(len(elements))]
     else:
         items = spread(reader, frame, result, target)
