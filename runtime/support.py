@@ -24,10 +24,12 @@ def unbroadcast(g: Any, x: Any) -> Any:
     dtype = getattr(x, "dtype", None)
     if dtype is not None and getattr(g, "dtype", None) == dtype and g.shape == x.shape:
         return g
+    if isinstance(g, tuple):  # of a sum of tuples: their parts, or one tuple after the other
+        if len(g) != len(x):
+            raise TypeError("the gradient of `+` of tuples of unknown length is not followed: use lists")
+        return g
     shape = np.shape(x)
     if np.shape(g) != shape:
-        if isinstance(g, tuple):
-            raise TypeError("the gradient of `+` of tuples of unknown length is not followed: use lists")
         extra = np.ndim(g) - len(shape)
         if extra < 0 or any(
             n not in (1, m) for n, m in zip(np.shape(g)[max(extra, 0) :], shape, strict=False)

@@ -20,12 +20,14 @@ from .support_memory import Shadows
 
 
 def tangent_like(dot: Any, out: Any) -> Any:
-    """`dot` in the shape and dtype of `out`; it may show memory of `dot`.
+    """`dot` in the shape and dtype of `out`; it may show memory of `dot`. A tuple stays as it is.
 
     >>> tangent_like(np.ones((1, 2)), np.zeros((2, 2), np.float32))
     array([[1., 1.],
            [1., 1.]], dtype=float32)
     """
+    if isinstance(dot, tuple):
+        return dot
     if np.shape(dot) != np.shape(out):
         dot = np.broadcast_to(dot, np.shape(out))
     return real_if_real(dot, out)

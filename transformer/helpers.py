@@ -85,6 +85,14 @@ def _text(name: str, helper: Any) -> str:
 class _Plain(cst.CSTTransformer):
     """Without annotations, and with the first line of each docstring."""
 
+    def leave_TrailingWhitespace(
+        self, original_node: cst.TrailingWhitespace, updated_node: cst.TrailingWhitespace
+    ) -> cst.TrailingWhitespace:
+        comment = updated_node.comment
+        if comment is None or not comment.value.startswith("# type:"):
+            return updated_node
+        return updated_node.with_changes(whitespace=cst.SimpleWhitespace(""), comment=None)
+
     def leave_Param(self, original_node: cst.Param, updated_node: cst.Param) -> cst.Param:
         equal = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
         if updated_node.default is None:

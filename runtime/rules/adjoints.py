@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from ..rule import linear, vjp
+from .. import support_memory as memory
+from ..rule import linear, nondifferentiable, vjp
 from ..support_linalg import cofactors, cofactors_direction
 from ..support_padding import pad_adjoint, pad_tangent
 from ..support_shaping import (
@@ -39,6 +40,16 @@ from .sampling import complex_, real, well_conditioned
     samples=[lambda: (real(3), np.zeros(3), np.array([0, 2, 0])), lambda: (2.5, np.zeros(3), 1)],
 )
 def scatter_again(g_bar: Any, out: Any, g: Any, x: Any, index: Any) -> Any:
+    return g_bar[index]
+
+
+@linear(
+    memory.scattered,
+    wrt=["g"],
+    steps=["x"],
+    samples=[lambda: (real(3), np.zeros(3), np.array([0, 2, 0])), lambda: (2.5, np.zeros(3), 1)],
+)
+def scattered_again(g_bar: Any, out: Any, g: Any, x: Any, index: Any) -> Any:
     return g_bar[index]
 
 
@@ -152,3 +163,17 @@ def second_minors(g: Any, out: Any, a: Any) -> Any:
 @second_minors.jvp
 def second_minors_jvp(a_dot: Any, out: Any, a: Any) -> Any:
     return cofactors_direction(a, a_dot)
+
+
+# Where something is stored does not depend on the values that are there.
+nondifferentiable(
+    memory.cycle,
+    memory.cycle_by_place,
+    memory.diagonal_places,
+    memory.flat_index,
+    memory.flat_places,
+    memory.masked_places,
+    memory.places_along_axis,
+    memory.places_in_order,
+    memory.shape_at,
+)

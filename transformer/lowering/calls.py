@@ -628,8 +628,8 @@ def _read_helper_body(
     node: cst.CSTNode | None,
 ) -> Any:
     """A helper like a function of the user's: its branches become the program's."""
-    mark, born, outer = len(reader.journal), len(reader.statements), reader.splicing
-    reader.splicing = True
+    mark, born, outer = len(reader.journal), len(reader.statements), (reader.splicing, reader.rereading)
+    reader.splicing, reader.rereading = True, True  # what it calls is read as well
     try:
         return read_call(reader, frame, read_helper(function), (), args, kwargs, node)
     except AdjoinError:
@@ -637,7 +637,7 @@ def _read_helper_body(
         del reader.statements[born:]
         return NotImplemented
     finally:
-        reader.splicing = outer
+        reader.splicing, reader.rereading = outer
 
 
 def _folded(function: Any, args: list[Any], kwargs: dict[str, Any]) -> Const | None:
