@@ -464,3 +464,69 @@ def test_an_inner_function_that_writes_outside_is_refused():
 def test_what_is_not_read_inside_is_refused_by_name(make):
     with pytest.raises(adjoin.AdjoinError, match="inside a function that is differentiated"):
         grad(lambda x: np.sum(make(energy)(x)))(VECTOR)
+
+
+# -- where a gradient's own code is not read again: the adjoint of tangents --------------------------
+
+
+def power(x, n):
+    return 1.0 if n == 0 else x * power(x, n - 1)
+
+
+def even(x, n):
+    return x if n == 0 else odd(x * x, n - 1)
+
+
+def odd(x, n):
+    return np.sin(x) if n == 0 else even(x + 1.0, n - 1)
+
+
+def pair(x, n):
+    if n == 0:
+        return x, x * x
+    a, b = pair(x, n - 1)
+    return a * b, b + np.sin(a)
+
+
+def product_of_pair(x, n):
+    a, b = pair(x, n)
+    return a * b
+
+
+@pytest.mark.parametrize("f", [power, even, product_of_pair])
+def test_orders_one_to_three_through_recursion(f):
+    derivative = f
+    for _ in range(3):
+        lower, derivative = derivative, grad(derivative)
+        assert derivative(0.7, 3) == pytest.approx(slope(lambda x, g=lower: g(x, 3), 0.7, 1.0), rel=1e-6)
+    assert hvp(f, (0.7, 3), (2.0, None)) == pytest.approx(2.0 * grad(grad(f))(0.7, 3))
+
+
+def test_second_order_of_recursion_on_arrays():
+    def f(x, n):
+        return np.sum(product_of_pair(x, n))
+
+    direction = np.array([1.0, -0.5, 0.3])
+    got = hvp(f, (VECTOR[:3], 3), (direction, None))
+    np.testing.assert_allclose(got, slope(lambda x: grad(f)(x, 3), VECTOR[:3], direction), rtol=1e-6)
+
+
+def test_second_order_of_arguments_that_share_memory():
+    """One moves the other: the gradients are those of the memory, and so are the second derivatives."""
+
+    def f(x, y):
+        x[0] = y[1] * 2.0
+        y[2] += x[3] * x[3]
+        return np.sum(x * y * y)
+
+    x, direction = np.array([0.7, 1.9, -1.3, 0.4]), np.array([1.0, 0.5, -0.3, 0.8])
+    both = grad(f, argnums=(0, 1))
+    got = hvp(f, (x, x[::-1]), (direction, None), argnums=(0, 1))
+    for number in (0, 1):
+        expected = slope(lambda x, i=number: both(x, x[::-1])[i], x, direction)
+        np.testing.assert_allclose(got[number], expected, rtol=1e-6)
+    second = grad(grad(f))
+    seed = np.array([0.2, 0.3, 0.4, 0.5])
+    _, saved = second.forward(x, x[::-1])
+    expected = [slope(lambda x: seed @ grad(f)(x, x[::-1]), x, e) for e in np.eye(4)]
+    np.testing.assert_allclose(second.adjoint(saved, seed), expected, rtol=1e-6, atol=1e-8)

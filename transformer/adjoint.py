@@ -74,6 +74,7 @@ from .kinds import (
 )
 from .kinds import Sequence as SequenceKind
 from .lowering.expressions import subscript
+from .lowering.generated import passed_together
 from .lowering.reader import Frame, Reader
 from .lowering.splice import splice
 from .rerun import reverse_rerun
@@ -655,7 +656,7 @@ class Adjoint(Reader):
             reverse_rerun(self, s)
             return
         if s.op.form == "together":
-            for original, copy in zip(s.args, s.outs, strict=True):
+            for original, copy in zip(passed_together(s), s.outs, strict=True):
                 if self.activity.any_active(original):
                     self.contribute(original, self.let(Op("method", "copy", np.copy), self.shadow(copy)))
             return

@@ -1,7 +1,7 @@
-"""Higher derivatives the other way: the adjoint of tangents, where a gradient's code is not differentiated.
+"""Higher derivatives the other way: the adjoint of tangents, where a gradient's code is not read again.
 
-In: a function's gradient, what its gradient is asked of, directions. Out: the gradient of the derivative of the
-function along these directions; for one direction, the Hessian times it.
+In: a function's gradient, what its gradient is asked of, directions. Out: the gradient of the derivative of
+the function along these directions; for one direction, the Hessian times it.
 
 Code that looks adjoint memory up when it runs (`Shadows`), that runs steps again (`checkpoint`) or that hands
 what it keeps from call to call (recursion) is not read again. The tangent of a function does nothing of the

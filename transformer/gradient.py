@@ -647,7 +647,9 @@ def _direct(gradient: Gradient) -> Gradient:
 
 def _one(leaf: Any) -> Any:
     """The seed of a gradient that is one number: the argument it belongs to is one as well."""
-    return np.ones_like(leaf) if isinstance(leaf, np.ndarray) else type(leaf)(1) if number_like(leaf) else leaf
+    if not number_like(leaf):
+        return leaf
+    return np.ones_like(leaf) if isinstance(leaf, np.ndarray) else type(leaf)(1)
 
 
 def gradient_of(function: Callable[..., Any], **options: Any) -> Gradient:

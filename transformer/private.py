@@ -17,13 +17,9 @@ from .errors import AdjoinError, Code, Where
 from .ir import Arg, Block, Function, Let, Op, Ref, Statement, Var, rebuild, substitute
 from .kinds import Array, Container
 from .kinds import Sequence as SequenceKind
+from .lowering.generated import TOGETHER
 
 COPY = Op("call", "writable_copy", np.copy, Ref(support_memory.writable_copy, "writable_copy", "support"))
-
-
-TOGETHER = Op(
-    "together", "private_together", None, Ref(support_memory.private_together, "private_together", "support")
-)
 
 
 def privatise(function: Function, together: tuple[str, ...] = ()) -> Function:

@@ -65,6 +65,7 @@ from .kinds import (
     same_shape,
 )
 from .kinds import Sequence as SequenceKind
+from .lowering.generated import TANGENTS_TOGETHER, passed_together, together
 from .lowering.reader import Reader
 from .lowering.splice import read_body, splice
 
@@ -228,10 +229,12 @@ class Tangent(Reader):
         """Copies of arguments that share memory: so do their tangents; what one moves, the others show."""
         if not any(self.activity.active(out) for out in s.outs):
             return
-        moving = Tup(tuple(self.of(a) if self.activity.any_active(a) else Const(None) for a in s.args))
-        kinds = tuple(out.kind for out in s.outs)
-        made = self.let(_helper(support_tangent.tangents_together), Tup(s.outs), moving, kind=kinds)
-        for out, dot in zip(s.outs, made.items, strict=True):
+        given = passed_together(s)
+        moving = Tup(tuple(self.of(a) if self.activity.any_active(a) else Const(None) for a in given))
+        made = together(TANGENTS_TOGETHER, (Tup(s.outs), moving), s.outs)
+        self.add(made)
+        for out, dot in zip(s.outs, made.outs, strict=True):
+            dot.name = ""
             self._bind(out, dot)
 
     def _call_user(self, s: Let) -> None:

@@ -97,8 +97,8 @@ def work_list(x, n):
 @pytest.mark.parametrize(
     "f",
     [
-        of_two_lengths, or_none, or_list, arrays_of_two_lengths, second_name, appended, lists_appended, picked,
-        carried, best_so_far, work_list,
+        of_two_lengths, or_none, or_list, arrays_of_two_lengths, second_name, appended, lists_appended,
+        picked, carried, best_so_far, work_list,
     ],
 )  # fmt: skip
 def test_tuples_of_the_running_program(f, flag):

@@ -14,7 +14,7 @@ from ...runtime.rule import Rule, lookup
 from ...runtime.support_checkpoint import refuse_overlap
 from ..errors import AdjoinError, Code, Where
 from ..infer import arg_kind
-from ..ir import Arg, Block, For, Function, If, Let, Statement, Try, Var, While, blocks, variables
+from ..ir import Arg, Block, For, Function, If, Let, Statement, Try, Tup, Var, While, blocks, variables
 from ..kinds import Opaque, Unknown
 from .aliases import WRITES_FIRST, Aliases, immutable, is_rerun
 
@@ -137,6 +137,8 @@ def differentiable_operands(s: Let) -> list[Arg]:
         return list(s.args)
     if s.op.form in ("store", "augment"):
         return [s.args[2]]
+    if s.op.form == "together":  # arrays that only say where memory is, and then what is put there
+        return [s.args[-1]] if isinstance(s.args[-1], Tup) else list(s.args)
     if s.op.form == "method" and s.op.function is None and s.effect == "write":
         return list(s.args)
     if s.op.form in ("shape", "fstring", "assert", "raise", "delete", "touch", "log"):

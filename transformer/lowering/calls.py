@@ -19,6 +19,8 @@ from typing import Any
 import libcst as cst
 import numpy as np
 
+from ...runtime import support_memory as memory
+from ...runtime import support_tangent
 from ...runtime.checkpoints import MARK, checkpoint
 from ...runtime.instead import instead_of
 from ...runtime.rule import lookup
@@ -44,7 +46,7 @@ from .expressions import (
     subscript,
     value,
 )
-from .generated import WRITING, carried
+from .generated import TANGENTS_TOGETHER, TOGETHER, WRITING, carried, together
 from .instances import call_instance, is_recursive
 from .reader import Frame, Reader
 from .values import (
@@ -1067,6 +1069,21 @@ def _beyond(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any
         "what this call does is not known before running",
         "write out what it stands for",
     )
+
+
+@builtin(memory.private_together)
+def _private_together(reader: Reader, frame: Frame, args: list[Any], kwargs: Any, node: Any) -> Any:
+    made = together(TOGETHER, tuple(args), tuple(args))
+    reader.add(made)
+    return Tup(made.outs)
+
+
+@builtin(support_tangent.tangents_together)
+def _tangents_together(reader: Reader, frame: Frame, args: list[Any], kwargs: Any, node: Any) -> Any:
+    arrays, _ = args
+    made = together(TANGENTS_TOGETHER, tuple(args), arrays.items)
+    reader.add(made)
+    return Tup(made.outs)
 
 
 @builtin(functools.reduce)

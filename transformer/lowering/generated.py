@@ -10,8 +10,10 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from ...runtime import support
+from ...runtime import support, support_tangent
 from ...runtime import support_memory as memory
+from ..infer import arg_kind
+from ..ir import Arg, Let, Op, Ref, Tup, Var
 
 #: Helpers that change what they are given.
 WRITING = frozenset(
@@ -24,6 +26,25 @@ WRITING = frozenset(
         memory.take_item,
     }
 )
+
+#: Copies of arrays that share memory, which share memory in the same way; and tangents of such arrays.
+TOGETHER, TANGENTS_TOGETHER = (
+    Op("together", helper.__name__, None, Ref(helper, helper.__name__, "support"))
+    for helper in (memory.private_together, support_tangent.tangents_together)
+)
+
+
+def passed_together(s: Let) -> tuple[Arg, ...]:
+    """For each result of a `together` statement, the operand whose values it gets."""
+    given = s.args[1] if s.op is TANGENTS_TOGETHER else Tup(s.args)
+    assert isinstance(given, Tup)
+    return given.items
+
+
+def together(op: Op, args: tuple[Arg, ...], arrays: tuple[Arg, ...]) -> Let:
+    """The statement that makes arrays of the kinds of `arrays`, which share memory as these do."""
+    return Let(tuple(Var(getattr(a, "name", ""), arg_kind(a)) for a in arrays), op, args)
+
 
 #: Generated modules live in this package.
 GENERATED = f"{support.__name__.partition('.runtime')[0]}._generated."
