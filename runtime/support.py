@@ -21,8 +21,7 @@ def unbroadcast(g: Any, x: Any) -> Any:
     >>> unbroadcast(np.ones((3, 2)), 1.0)
     np.float64(6.0)
     """
-    dtype = getattr(x, "dtype", None)
-    if dtype is not None and getattr(g, "dtype", None) == dtype and g.shape == x.shape:
+    if hasattr(x, "dtype") and hasattr(g, "dtype") and g.dtype == x.dtype and g.shape == x.shape:
         return g
     if isinstance(g, tuple):  # of a sum of tuples: their parts, or one tuple after the other
         if len(g) != len(x):
