@@ -504,8 +504,8 @@ class GradientOfGradient(Gradient):
     ) -> tuple[Variant, tuple[Any, ...], dict[str, Any]]:
         inner, values, free = self.primal._find(self.primal._mode, args, kwargs)
         refused: dict[Any, AdjoinError] = self.__dict__.setdefault("_refused", {})
-        if (error := refused.get((inner, mode))) is not None:
-            raise error.with_traceback(None)
+        if (inner, mode) in refused:
+            raise refused[inner, mode].with_traceback(None)
         try:
             found = self._of_code(inner, free)._find(mode, values, {})
         except AdjoinError as error:
