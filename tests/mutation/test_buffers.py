@@ -406,3 +406,86 @@ def test_checkpointed_function():
         return np.sum(x**2)
 
     assert_gradient(f, VECTOR, 0.2, argnums=(0, 1))
+
+
+def relaxed(u):
+    """Writes into what it is given, and tells by how much: for the test of a loop."""
+    old = u[1]
+    u[1:-1] = 0.5 * (u[2:] + u[:-2])
+    return abs(u[1] - old)
+
+
+def test_while_whose_test_writes():
+    def f(x):
+        u = x * x
+        while relaxed(u) > 1e-2:
+            u[0] *= 0.9
+        return np.sum(u * u)
+
+    assert_gradient(f, VECTOR)
+
+
+@pytest.mark.parametrize("most", [1, 3, 99])
+def test_while_whose_test_writes_with_every_exit(most):
+    def f(x, most):
+        u = x * x
+        n = 0
+        while relaxed(u) > 1e-3:
+            n += 1
+            if n > most:
+                u[2] = 5.0 * x[1]
+                break
+            if n == 1:
+                continue
+            u[1] *= 2.0
+            if u[1] > 50.0:
+                return u[2] * x[0]
+        else:
+            u[0] *= 3.0
+        return np.sum(u * u) * n
+
+    assert_gradient(f, VECTOR, most)
+
+
+def test_while_with_a_walrus():
+    def f(x):
+        a = x * 1.0
+        s = 0.0
+        while (m := a.max()) > 0.5:
+            a[a.argmax()] = 0.3 * m
+            s += m * m
+        return np.sum(a * a) * s + 3.0 * m
+
+    assert_gradient(f, VECTOR)
+
+
+def test_while_that_pops_in_its_test():
+    def f(x):
+        h = [x[0], x[1], x[2] ** 2, -x[3]]
+        s = 0.0
+        while (e := h.pop()) < 1.0 and h.pop() < 9.0:
+            s += e * h[-1]
+        return s * e * h[0]
+
+    assert_gradient(f, VECTOR)
+
+
+def test_while_whose_test_changes_an_object():
+    class Halving:
+        def __init__(self, u):
+            self.u = u
+            self.largest = 0.0
+
+        def step(self):
+            self.largest = np.max(self.u)
+            self.u = 0.5 * self.u
+            return self.largest > 0.3
+
+    def f(x):
+        halving = Halving(x * 1.0)
+        s = 0.0
+        while halving.step():
+            s += np.sum(halving.u)
+        return s * halving.largest + np.sum(halving.u)
+
+    assert_gradient(f, VECTOR)

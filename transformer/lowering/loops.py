@@ -20,7 +20,7 @@ import numpy as np
 from ...runtime.checkpoints import checkpointed
 from ..errors import Code
 from ..infer import arg_kind
-from ..ir import UNBOUND, Arg, Block, Const, For, Op, Ref, Tup, Var, While
+from ..ir import UNBOUND, Arg, Block, Const, For, Let, Op, Ref, Statement, Tup, Var, While, walk
 from ..kinds import BOOL, INT, UNDEFINED, UNKNOWN, Array, Container, Kind, Number, Opaque, Unknown, join
 from ..kinds import Sequence as SequenceKind
 from .calls import builtin, call
@@ -548,13 +548,74 @@ def while_loop(reader: Reader, frame: Frame, node: cst.While) -> None:
     outside = (
         frozenset(names_read(frame.body, node)) | names_read(node.test) if frame.body is not None else names
     )
+    orelse = flatten(node.orelse.body) if node.orelse else []
+    mark, env, site = len(reader.journal), dict(frame.env), reader.site
     outer, frame.can_unroll = frame.can_unroll, False
     try:
-        loop = Loop(reader, frame, names, outside, node)
-        loop.run(lambda: read(reader, frame, suite), lambda: reader.arg(value(reader, frame, node.test)))
+        if not _binds_a_name(node.test):
+            try:
+                Loop(reader, frame, names, outside, node).run(
+                    lambda: read(reader, frame, suite), lambda: reader.arg(value(reader, frame, node.test))
+                )
+            except _TestActs:
+                reader.rewind(mark)
+                frame.env, reader.site = env, site
+            else:
+                _else(reader, frame, orelse)
+                return
+        _while_true(reader, frame, node, Loop(reader, frame, names, outside, node))
     finally:
         frame.can_unroll = outer
-    _else(reader, frame, flatten(node.orelse.body) if node.orelse else [])
+
+
+class _TestActs(Exception):
+    """The test of a `while` changes something, or binds a name: it is a part of each trip."""
+
+
+def _acts(statements: list[Statement]) -> bool:
+    """Whether memory is written to."""
+    return any(isinstance(s, Let) and s.effect == "write" for s in walk(Block(tuple(statements), ())))
+
+
+def _binds_a_name(node: cst.CSTNode) -> bool:
+    return isinstance(node, cst.NamedExpr) or any(map(_binds_a_name, children(node)))
+
+
+def _while_true(reader: Reader, frame: Frame, node: cst.While, loop: Loop) -> None:
+    """`while test: ...` as `while True: if not test: break; ...`, so that what the test does is reversed."""
+    suite, orelse = flatten(node.body), flatten(node.orelse.body) if node.orelse else []
+    if any(map(_leaves_loop, orelse)):
+        reader.refuse(
+            frame,
+            node,
+            Code.UNSUPPORTED_SYNTAX,
+            "the `else` of a loop whose test changes something leaves another loop",
+            "write it as `while True:`",
+        )
+
+    def leave() -> None:
+        read(reader, frame, orelse)
+        frame.env[BREAK] = Const(True)
+
+    def trip() -> None:
+        test = value(reader, frame, node.test)
+        truth = known_truth(test)
+        if truth is None:
+            reader.branches(frame, reader.arg(test), lambda: read(reader, frame, suite), leave)
+        elif truth:
+            read(reader, frame, suite)
+        else:
+            leave()
+
+    loop.run(trip, lambda: Const(True))
+    frame.env.pop(BREAK, None)
+
+
+def _leaves_loop(node: cst.CSTNode) -> bool:
+    """Whether a `break` or `continue` of a loop further out stands in a statement."""
+    if isinstance(node, cst.For | cst.While | cst.FunctionDef | cst.BaseExpression):
+        return False
+    return isinstance(node, cst.Break | cst.Continue) or any(map(_leaves_loop, children(node)))
 
 
 def _for(
@@ -593,8 +654,6 @@ def _yields_integers(reader: Reader, steps: Iteration) -> bool:
 
 
 def _is_reversed_range(reader: Reader, plain: Var) -> bool:
-    from ..ir import Let
-
     for s in reversed(reader.statements):
         if isinstance(s, Let) and plain in s.outs:
             source = s.args[0] if s.args else None
@@ -603,8 +662,6 @@ def _is_reversed_range(reader: Reader, plain: Var) -> bool:
 
 
 def _element_kind(reader: Reader, iterable: Arg) -> Kind:
-    from ..ir import Let
-
     for s in reversed(reader.statements):
         if isinstance(s, Let) and iterable in s.outs and s.op.function is np.ndindex:
             return Opaque(tuple)
@@ -719,8 +776,11 @@ class Loop:
         params = list(self.params)
         try:
             if test is not None:
+                asked = len(reader.journal)
                 with reader.block() as test_statements:
                     condition = test()
+                if any(c.serial <= born for c, _, _ in reader.journal[asked:]) or _acts(test_statements):
+                    raise _TestActs
             with reader.block() as statements:
                 body()
                 reader.site = site
@@ -777,9 +837,9 @@ class Loop:
                 )
             )
         else:
-            asked = Block(tuple(test_statements), (condition,))
+            question = Block(tuple(test_statements), (condition,))
             stops = stop is not None
-            reader.add(While(asked, tuple(params), tuple(inits), block, tuple(outs), stops, trips, site))
+            reader.add(While(question, tuple(params), tuple(inits), block, tuple(outs), stops, trips, site))
         for p, init, out in zip(params, inits, outs, strict=True):
             if init is UNBOUND and p.name and test is None:
                 reader.maybe_unbound.add(out)
