@@ -90,8 +90,8 @@ def _getitem(obj: Arg, index: Arg) -> Kinds | None:
     if not isinstance(kind, Array) or kind.dims is None or kind.dtype in (None, "O"):
         return UNKNOWN
     dims = index_dims(kind.dims, index)
-    if dims is None:
-        return UNKNOWN
+    if dims is None or (kind.dtype[0] == "V" and not dims):
+        return UNKNOWN  # one record is a view
     return Array(kind.dtype, dims) if dims or _keeps_array(index) else Number(kind.dtype)
 
 

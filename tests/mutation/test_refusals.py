@@ -1,10 +1,12 @@
 """Writes that cannot be followed are refused at the line; what NumPy raises is raised."""
 
+import collections
 import ctypes
 
 import numpy as np
 import pytest
-from helpers import assert_refused
+from helpers import assert_gradient, assert_refused
+from programs.program import Program
 
 import adjoin
 
@@ -133,3 +135,59 @@ def test_arguments_are_unchanged_even_if_the_function_raises():
     with pytest.raises(RuntimeError, match="stop"):
         adjoin.grad(f)(x)
     np.testing.assert_array_equal(x, VECTOR)
+
+
+#: Objects that may keep what they are given, and give it back: what is done with them, and what comes out.
+KEEPERS = {
+    "deque": ("d = collections.deque()", "d.append(x[0] * x[1])", "d[0] * 2.0"),
+    "deque-sum": ("d = collections.deque(maxlen=2)", "d.append(x[0] * x[1])", "sum(d)"),
+    "deque-loop": ("d = collections.deque(maxlen=2)", "d.appendleft(x[0])", "max(2.0 * e for e in d)"),
+    "set": ("d = set()", "d.add(x[0] * x[1])", "sum(d)"),
+    "heap": ("d = []", "heapq.heappush(d, x[0] * x[1])", "heapq.heappop(d) * 2.0"),
+    "bisect": ("d = []", "bisect.insort(d, x[0] * x[1])", "d[0] * 2.0"),
+    "dictionary of lists": ("d = collections.defaultdict(list)", "d['a'].append(x[0] * x[1])", "sum(d['a'])"),
+    "queue": ("d = queue.SimpleQueue()", "d.put(x[0] * x[1])", "d.get() * 2.0"),
+    "manager": ("pass", "with contextlib.nullcontext(x[0] * x[1]) as d:\n        pass", "d * 2.0"),
+    "record": ("d = np.zeros(2, [('p', float), ('q', float)])", "d['p'] = x[:2] ** 2", "np.sum(d['p'])"),
+    "record-view": ("d = np.zeros(2, [('p', float)]); p = d['p']", "p[:] = x[:2] ** 2", "np.sum(d['p'])"),
+    "record-element": ("d = np.zeros(2, [('p', float)])", "d[0]['p'] = x[0] * x[1]", "np.sum(d['p'])"),
+    "objects": ("d = np.empty(2, dtype=object)", "d[0] = x[:2] * x[0]", "np.sum(d[0])"),
+}
+
+
+@pytest.mark.parametrize("name", KEEPERS)
+def test_object_that_keeps_something_active(name):
+    made, kept, out = KEEPERS[name]
+    modules = "bisect, collections, contextlib, heapq, queue"
+    source = f"import {modules}\ndef f(x):\n    {made}\n    {kept}\n    return {out}\n"
+    f = Program(source, ()).load()
+    assert np.isfinite(f(VECTOR))
+    line = made.partition("; ")[2] if name == "record-view" else kept.partition("\n")[0]
+    assert_refused(f, VECTOR, line=line)
+
+
+def test_object_that_keeps_something_active_to_be_printed():
+    def f(x):
+        last = collections.deque(maxlen=2)
+        s = 0.0
+        for e in x:
+            s += e * e
+            last.append(s)
+            print(sum(last) / len(last))
+        return s
+
+    assert_gradient(f, VECTOR)
+
+
+def test_object_that_keeps_what_is_not_active():
+    def f(x):
+        seen = set()
+        s = 0.0
+        for i in [0, 1, 1, 2, 0]:
+            if i in seen:
+                continue
+            seen.add(i)
+            s += x[i] ** 2
+        return s
+
+    assert_gradient(f, VECTOR)

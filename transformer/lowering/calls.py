@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import sys
 import types
 from collections.abc import Callable
 from typing import Any
@@ -327,14 +328,33 @@ def _opaque(reader: Reader, callee: Ref, args: list[Any], kwargs: dict[str, Any]
         kind = Opaque(np.random.Generator)
     elif _draws(function):
         kind = drawn(getattr(function, "__name__", ""), tuple(operands), kwargs)
+    elif isinstance(function, type) and _is_standard(function):
+        kind = Opaque(function)  # no array, whatever its methods are called
     op = Op("call", callee.text, function, callee)
     effect = "" if _is_pure(function) else "io"
+    if effect and not _draws(function):
+        _may_be_filled(reader, args)
     return reader.let(op, *operands, kind=kind, effect=effect, options=options)
+
+
+def _may_be_filled(reader: Reader, args: list[Any]) -> None:
+    """Code that is not read may put anything into a list that it is given."""
+    from .containers import widen
+
+    for a in args:
+        if isinstance(a, ListValue):
+            widen(reader, a, Var("", UNKNOWN))
 
 
 def _is_pure(function: Any) -> bool:
     module = (getattr(function, "__module__", None) or "").partition(".")[0]
     return (module in ("math", "operator") or module == "numpy") and not _draws(function)
+
+
+def _is_standard(cls: type) -> bool:
+    """Whether a class is one of the standard library's, apart from what needs no import."""
+    module = cls.__module__.partition(".")[0].lstrip("_")
+    return module in sys.stdlib_module_names and module != "builtins"
 
 
 def _has_readable_source(function: Any) -> bool:
@@ -719,11 +739,10 @@ def method(
         isinstance(kind, Unknown) and name not in METHODS and name not in IN_PLACE
     ):
         held = [reader.run(a) if isinstance(a, ListValue) else reader.arg(a) for a in args]
-        result = (
-            drawn(name, tuple(held), kwargs)
-            if isinstance(kind, Opaque) and kind.type in _GENERATORS
-            else UNKNOWN
-        )
+        generator = isinstance(kind, Opaque) and kind.type in _GENERATORS
+        result = drawn(name, tuple(held), kwargs) if generator else UNKNOWN
+        if not generator:
+            _may_be_filled(reader, args)
         return reader.let(
             Op("method", name), x, *held, kind=result, effect="io", options=_args(reader, kwargs)
         )
