@@ -13,6 +13,7 @@ have set one is read under the condition that it did not:
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -732,22 +733,43 @@ def _global(reader: Reader, frame: Frame, node: Any) -> None:
 
 @statement(cst.With)
 def _with(reader: Reader, frame: Frame, node: cst.With) -> None:
-    _with_items(reader, frame, list(node.items), flatten(node.body))
+    _with_items(reader, frame, node, list(node.items), flatten(node.body))
 
 
-def _with_items(reader: Reader, frame: Frame, items: list[cst.WithItem], body: list[cst.CSTNode]) -> None:
+def _with_items(
+    reader: Reader, frame: Frame, node: cst.With, items: list[cst.WithItem], body: list[cst.CSTNode]
+) -> None:
     if not items:
         read(reader, frame, body)
         return
     site = reader.site
-    manager = reader.arg(value(reader, frame, items[0].item))
-    name: Var | None = None
-    if items[0].asname is not None:
-        name = Var("", UNKNOWN)
-        assign(reader, frame, items[0].asname.name, name)
+    item, target = items[0].item, items[0].asname
+    if isinstance(item, cst.Call) and _means(reader, frame, item.func, contextlib.suppress):
+        from .tries import read_suppressed
+
+        if items[1:] or target is not None:
+            reader.refuse(
+                frame, item, Code.UNSUPPORTED_SYNTAX, "suppress(...) is read only alone", "nest the `with`s"
+            )
+        read_suppressed(reader, frame, node, item, body)
+        return
+    manager = reader.arg(value(reader, frame, item))
+    name = None if target is None else Var("", UNKNOWN)
     with reader.block() as statements:
-        _with_items(reader, frame, items[1:], body)
+        if target is not None:
+            assign(reader, frame, target.name, name)
+        _with_items(reader, frame, node, items[1:], body)
     reader.add(With(manager, name, Block(tuple(statements)), site))
+
+
+def _means(reader: Reader, frame: Frame, node: cst.CSTNode, what: Any) -> bool:
+    """Whether an expression is a name, dotted or not, of something."""
+    if isinstance(node, cst.Attribute):
+        owner = node.value
+        while isinstance(owner, cst.Attribute):
+            owner = owner.value
+        return isinstance(owner, cst.Name) and getattr(value(reader, frame, node), "value", None) is what
+    return isinstance(node, cst.Name) and getattr(value(reader, frame, node), "value", None) is what
 
 
 @statement(cst.Try)

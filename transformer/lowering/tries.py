@@ -11,18 +11,36 @@ body gets a `Try` of its own, done only if none before it has failed:
     except E as e:                          try: z = p[k]
         h(y)                                except E as e: failed
                                         if failed: h(y)
+
+The same where a statement writes to an array: it is undone in reverse only if it was done.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import libcst as cst
 
 from ..errors import Code
 from ..infer import arg_kind
-from ..ir import NONE, RAISE, UNBOUND, Arg, Block, Const, Handler, Try, Var
+from ..ir import (
+    NONE,
+    RAISE,
+    UNBOUND,
+    Arg,
+    Block,
+    Const,
+    For,
+    Handler,
+    Let,
+    Statement,
+    Try,
+    Var,
+    While,
+    blocks,
+    walk,
+)
 from ..kinds import INT, UNDEFINED, Kind, Opaque, join
 from .expressions import give_up_if_static, value
 from .loops import assigned_names, names_read
@@ -49,6 +67,18 @@ def read_try(reader: Reader, frame: Frame, node: cst.Try) -> None:
     _add_final(reader, frame, statements, final, site)
 
 
+def read_suppressed(
+    reader: Reader, frame: Frame, node: cst.With, manager: cst.Call, body: list[cst.CSTNode]
+) -> None:
+    """`with suppress(A, B): body` is `try: body` with a handler of these that does nothing."""
+    give_up_if_static(reader)
+    handlers = [cst.ExceptHandler(cst.IndentedBlock(()), arg.value) for arg in manager.args]
+    if handlers:
+        _read_handled(reader, frame, cst.Try(node.body, handlers), body)
+    else:
+        read(reader, frame, body)
+
+
 def _add_final(reader: Reader, frame: Frame, statements: list[Any], final: cst.Finally, site: Any) -> None:
     """`try: ... finally: ...` around what has been read; all its names are visible afterwards."""
     with reader.block() as last:
@@ -63,16 +93,18 @@ def _read_handled(reader: Reader, frame: Frame, node: cst.Try, body: list[cst.CS
     )
     read_later: set[str] = names_read(frame.body, node) if frame.body is not None else set()
     read_later |= {name for h in node.handlers for name in names_read(h)}
-    if risky & read_later and len(body) > 1:
+    seen_half_done = risky & read_later and len(body) > 1
+    if seen_half_done or not _read_plain(reader, frame, node, body, None):
         _read_chain(reader, frame, node, body)
-    else:
-        _read_plain(reader, frame, node, body, None)
 
 
 def _read_plain(
     reader: Reader, frame: Frame, node: cst.Try, body: list[cst.CSTNode], final: Callable[[], None] | None
-) -> None:
-    """A body of which nothing is bound that the handlers, or what follows them, would see half-done."""
+) -> bool:
+    """A body of which nothing is bound that the handlers, or what follows them, would see half-done.
+
+    Returns False, with nothing read, if something may be written and an exception come after it.
+    """
     site = reader.site
     names = dict(frame.env)
     broken = set(assigned_names(body[:-1])) | (
@@ -84,14 +116,9 @@ def _read_plain(
     with reader.block() as statements:
         read(reader, frame, body)
     ends.append((statements, frame.env))
-    if node.handlers and any(c.serial <= born for c, _, _ in reader.journal[mark:]):
-        reader.refuse(
-            frame,
-            node,
-            Code.MUTATION,
-            "a list, dict or object is changed inside `try`",
-            "change it before or after",
-        )
+    reader.site = site
+    if node.handlers:
+        _refuse_changes(reader, frame, None, mark, born)
     for handler in node.handlers:
         types = None if handler.type is None else reader.arg(value(reader, frame, handler.type))
         frame.env = {k: v for k, v in names.items() if k not in broken}
@@ -105,6 +132,11 @@ def _read_plain(
         handlers.append((types, name))
         ends.append((statements, frame.env))
     reader.site = site
+    goes_on = any(DEAD not in env for _, env in ends[1:])
+    if goes_on and _may_fail_after_writing(ends[0][0]):
+        reader.rewind(mark)
+        frame.env = names
+        return False
     outs, yields, frame.env = _join(reader, ends)
     last: Block | None = None
     if final is not None:
@@ -117,6 +149,30 @@ def _read_plain(
     reader.add(Try(blocks[0], made, tuple(outs), path, last, site))
     if node.orelse is not None:
         _read_else(reader, frame, node.orelse, path if handlers else Const(0))
+    return True
+
+
+def _refuse_changes(reader: Reader, frame: Frame, node: cst.CSTNode | None, mark: int, born: int) -> None:
+    """Refuse changes of known containers from before, which one path only would make."""
+    if any(c.serial <= born for c, _, _ in reader.journal[mark:]):
+        reader.refuse(
+            frame,
+            node,
+            Code.MUTATION,
+            "a list, dict or object is changed inside `try`",
+            "change it before or after",
+        )
+
+
+def _may_fail_after_writing(statements: Sequence[Statement]) -> bool:
+    """Whether memory may be changed and an exception come after that: if a write does not come last."""
+    for i, s in enumerate(statements):
+        writes = any(isinstance(each, Let) and each.effect == "write" for each in walk(Block((s,))))
+        if writes and any(not isinstance(t, Let) or t.op.form != "value" for t in statements[i + 1 :]):
+            return True
+        if writes and isinstance(s, For | While):
+            return True
+    return any(_may_fail_after_writing(inner.body) for s in statements[-1:] for inner in blocks(s))
 
 
 def _read_else(reader: Reader, frame: Frame, orelse: cst.Else, path: Arg) -> None:
@@ -193,8 +249,6 @@ def _reraise_as(reader: Reader, caught: Any, run: Callable[[], None]) -> None:
     run()
     from dataclasses import replace
 
-    from ..ir import Let
-
     for i, s in enumerate(reader.statements[born:], born):
         if isinstance(s, Let) and s.op is RAISE and s.args[0] == NONE:
             reader.statements[i] = replace(s, args=(reader.arg(caught),))
@@ -204,8 +258,18 @@ def _attempt(reader: Reader, frame: Frame, statement: cst.CSTNode, types: list[A
     """One statement of the body, with handlers that only note which of them it is."""
     site = reader.site
     names = dict(frame.env)
+    mark, born = len(reader.journal), reader.serial
     with reader.block() as statements:
         read(reader, frame, [statement])
+    _refuse_changes(reader, frame, statement, mark, born)
+    if _may_fail_after_writing(statements):
+        reader.refuse(
+            frame,
+            statement,
+            Code.MUTATION,
+            "an exception may come here after something has been written",
+            "move what may fail out of the `try`, or work on a copy",
+        )
     ends = [(statements, frame.env)]
     handlers = []
     for k, each in enumerate(types, 1):

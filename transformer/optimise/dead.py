@@ -31,6 +31,9 @@ from ..ir import (
     walk,
 )
 
+#: Forms that only name or look at what is there.
+_NEVER_RAISE = frozenset({"value", "shape", "enter", "declare"})
+
 
 def eliminate_dead(function: Function) -> Function:
     """The function without dead code; itself, if there was none."""
@@ -50,37 +53,41 @@ def _read(args: Iterable[Arg]) -> set[Var]:
     return {v for arg in args for v in variables(arg)}
 
 
-def dead_block(block: Block, after: set[Var]) -> tuple[Block, set[Var]]:
-    """The block without dead statements, and what is read from its start on."""
+def dead_block(block: Block, after: set[Var], watched: bool = False) -> tuple[Block, set[Var]]:
+    """The block without dead statements, and what is read from its start on.
+
+    `watched`: inside a `try` with handlers, where what may raise is never for nothing.
+    """
     live = after | _read(block.yields)
     kept: list[Statement] = []
     for s in reversed(block.body):
-        new = _statement(s, live)
+        new = _statement(s, live, watched)
         if new is not None:
             kept.append(new[0])
             live = new[1]
     return Block(tuple(reversed(kept)), block.yields), live
 
 
-def _statement(s: Statement, live: set[Var]) -> tuple[Statement, set[Var]] | None:
+def _statement(s: Statement, live: set[Var], watched: bool) -> tuple[Statement, set[Var]] | None:
     if isinstance(s, Let):
-        if s.effect or not s.outs or any(v in live for v in s.outs):
+        raises = watched and s.op.form not in _NEVER_RAISE
+        if raises or s.effect or not s.outs or any(v in live for v in s.outs):
             return s, (live - set(s.outs)) | _read(s.operands)
         return None
     if isinstance(s, If):
-        return _if(s, live)
+        return _if(s, live, watched)
     if isinstance(s, For | While):
-        return _loop(s, live)
+        return _loop(s, live, watched)
     if isinstance(s, Try):
-        return _try(s, live)
-    return _with(s, live)
+        return _try(s, live, watched)
+    return _with(s, live, watched)
 
 
-def _if(s: If, live: set[Var]) -> tuple[Statement, set[Var]] | None:
+def _if(s: If, live: set[Var], watched: bool) -> tuple[Statement, set[Var]] | None:
     keep = [i for i, v in enumerate(s.outs) if v in live]
     outs = tuple(s.outs[i] for i in keep)
-    then, one = dead_block(replace(s.then, yields=tuple(s.then.yields[i] for i in keep)), live)
-    orelse, two = dead_block(replace(s.orelse, yields=tuple(s.orelse.yields[i] for i in keep)), live)
+    then, one = dead_block(replace(s.then, yields=tuple(s.then.yields[i] for i in keep)), live, watched)
+    orelse, two = dead_block(replace(s.orelse, yields=tuple(s.orelse.yields[i] for i in keep)), live, watched)
     if not outs and not _substance(then) and not _substance(orelse):
         return None
     return replace(s, outs=outs, then=then, orelse=orelse), (one | two | _read([s.condition])) - set(outs)
@@ -91,7 +98,7 @@ def _substance(block: Block) -> bool:
     return any(not (isinstance(s, Let) and s.op.form == "enter") for s in block.body)
 
 
-def _loop(s: For | While, live: set[Var]) -> tuple[Statement, set[Var]] | None:
+def _loop(s: For | While, live: set[Var], watched: bool) -> tuple[Statement, set[Var]] | None:
     keep = {i for i, v in enumerate(s.outs) if v in live}
     while True:
         chosen = sorted(keep)
@@ -99,10 +106,10 @@ def _loop(s: For | While, live: set[Var]) -> tuple[Statement, set[Var]] | None:
         params = tuple(s.params[i] for i in chosen)
         yields = tuple(s.body.yields[i] for i in chosen) + extra
         around = live | set()
-        body, inside = dead_block(replace(s.body, yields=yields), around)
+        body, inside = dead_block(replace(s.body, yields=yields), around, watched)
         test = None
         if isinstance(s, While):
-            test, inside = dead_block(s.test, inside)
+            test, inside = dead_block(s.test, inside, watched)
         more = {i for i, p in enumerate(s.params) if p in inside} - keep
         if not more:
             break
@@ -121,14 +128,16 @@ def _loop(s: For | While, live: set[Var]) -> tuple[Statement, set[Var]] | None:
     return replace(s, params=params, inits=inits, outs=outs, body=body, test=test), reads
 
 
-def _try(s: Try, live: set[Var]) -> tuple[Statement, set[Var]] | None:
-    final, reads = (None, live) if s.final is None else dead_block(s.final, live)
+def _try(s: Try, live: set[Var], watched: bool) -> tuple[Statement, set[Var]] | None:
+    final, reads = (None, live) if s.final is None else dead_block(s.final, live, watched)
     keep = [i for i, v in enumerate(s.outs) if v in reads]
     around = set(reads)
-    body, inside = dead_block(replace(s.body, yields=tuple(s.body.yields[i] for i in keep)), around)
+    inner = tuple(s.body.yields[i] for i in keep)
+    body, inside = dead_block(replace(s.body, yields=inner), around, watched or bool(s.handlers))
     handlers = []
     for h in s.handlers:
-        block, more = dead_block(replace(h.block, yields=tuple(h.block.yields[i] for i in keep)), around)
+        caught = tuple(h.block.yields[i] for i in keep)
+        block, more = dead_block(replace(h.block, yields=caught), around, watched)
         inside |= more
         handlers.append(replace(h, block=block))
     outs = tuple(s.outs[i] for i in keep)
@@ -136,8 +145,8 @@ def _try(s: Try, live: set[Var]) -> tuple[Statement, set[Var]] | None:
     return replace(s, body=body, handlers=tuple(handlers), outs=outs, final=final), reads
 
 
-def _with(s: With, live: set[Var]) -> tuple[Statement, set[Var]] | None:
-    body, inside = dead_block(s.body, live)
-    if not _substance(body):
+def _with(s: With, live: set[Var], watched: bool) -> tuple[Statement, set[Var]] | None:
+    body, inside = dead_block(s.body, live, watched)
+    if not _substance(body) and s.name not in live:
         return None
     return replace(s, body=body), inside | _read([s.manager])

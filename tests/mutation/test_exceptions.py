@@ -1,0 +1,131 @@
+"""Writes and exceptions: what was written before something was raised stays written."""
+
+import contextlib
+
+import numpy as np
+import pytest
+from helpers import assert_gradient, assert_refused
+
+VECTOR = np.array([0.7, 1.9, -1.3, 0.4])
+
+
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_stores_before_an_exception(at):
+    def f(x, at):
+        a = x * 1.0
+        try:
+            a[0] = 2.0 * a[1] * a[0]
+            if at == 1:
+                raise ValueError
+            a[1] = a[0] * a[2]
+            if at == 2:
+                raise KeyError
+            a[2] *= 3.0
+        except ValueError:
+            a[3] *= a[0]
+        except KeyError:
+            a[3] += a[1] * a[1]
+        else:
+            a[3] -= a[2]
+        return np.sum(a * a)
+
+    assert_gradient(f, VECTOR, at)
+
+
+@pytest.mark.parametrize("at", [0, 9])
+def test_store_that_raises(at):
+    def f(x, at):
+        a = x * 1.0
+        try:
+            a[0] = a[1] * a[0]
+            a[at] = a[1] * 5.0
+        except IndexError:
+            a[3] *= a[0]
+        finally:
+            a *= x
+        return np.sum(a)
+
+    assert_gradient(f, VECTOR, at)
+
+
+@pytest.mark.parametrize("diagonal", [-1.0, 1.0])
+def test_operation_that_is_done_to_see_whether_it_raises(diagonal):
+    def is_definite(A):
+        try:
+            np.linalg.cholesky(A)
+            return True
+        except np.linalg.LinAlgError:
+            return False
+
+    def f(x, diagonal):
+        a = x * 1.0
+        try:
+            np.linalg.cholesky(diagonal * np.eye(2))
+        except np.linalg.LinAlgError:
+            a[0] = 3.0 * a[1]
+        if is_definite(diagonal * np.eye(2)):
+            a *= x
+        return np.sum(a * a)
+
+    assert_gradient(f, VECTOR, diagonal)
+
+
+@pytest.mark.parametrize("at", [0, 9])
+def test_suppressed_exceptions(at):
+    def f(x, at):
+        a = x * 1.0
+        with contextlib.suppress(ValueError, IndexError):
+            a[0] = 2.0 * a[1]
+            a[at] = 5.0 * x[0]
+            a[1] = 100.0 * x[0]
+        return np.sum(a * a)
+
+    assert_gradient(f, VECTOR, at)
+
+
+def test_stores_where_the_handler_only_raises():
+    def kernel(a):
+        for i in range(1, len(a)):
+            a[i] *= a[i - 1]
+
+    def f(x):
+        a = x * 1.0
+        try:
+            kernel(a)
+        except FloatingPointError as error:
+            raise ValueError("no result") from error
+        return np.sum(a)
+
+    assert_gradient(f, VECTOR)
+
+
+def test_stores_and_an_exception_in_one_statement():
+    def kernel(a):
+        a[0] *= a[1]
+        if a[2] < 0.0:
+            raise ValueError
+        a[1] *= 3.0
+
+    def f(x):
+        a = x * 1.0
+        try:
+            kernel(a)
+        except ValueError:
+            a[2] *= a[0]
+        return np.sum(a * a)
+
+    assert_refused(f, VECTOR, line="kernel(a)")
+
+
+def test_list_that_grows_where_something_may_raise():
+    def f(x):
+        h = [x[0]]
+        b = x[1]
+        try:
+            b = x[3]
+            h.append(x[2] / len(h))
+        except ZeroDivisionError:
+            b = b * 2.0
+        return h[-1] * b
+
+    assert_refused(f, VECTOR, line="h.append(x[2] / len(h))")
