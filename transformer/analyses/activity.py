@@ -50,6 +50,10 @@ class Activity:
     def any_active(self, arg: Arg) -> bool:
         return any(self.active(v) for v in variables(arg))
 
+    def is_varied_memory(self, v: Var) -> bool:
+        """Whether something varied is stored in the memory of a value, of whatever kind it is."""
+        return self._shared(v, "varied")
+
     def is_varied(self, v: Var) -> bool:
         return v.kind.differentiable and (v in self.varied or self._shared(v, "varied"))
 

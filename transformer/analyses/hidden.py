@@ -65,6 +65,8 @@ class Hidden:
                 self._comes_out(target, source)
 
     def _let(self, s: Let) -> None:
+        if any(self._in_elements(s, v) for arg in s.operands for v in variables(arg)):
+            self.found = self.found or s
         if s.op.form in _BLIND or is_rerun(s) or _gives_places(s):
             return
         if s.op.form == "set":
@@ -82,6 +84,17 @@ class Hidden:
         if source is not None:
             for out in s.outs:
                 self._comes_out(out, source)
+
+    def _in_elements(self, s: Let, v: Var) -> bool:
+        """Whether an array of records or objects holds something varied, stored here or through a view."""
+        if not isinstance(v.kind, Array) or (v.kind.dtype or "?")[0] not in "OV":
+            return False
+        stored = (
+            s.op.form == "store"
+            and s.args[0] is v
+            and any(map(self.activity.is_varied, variables(s.args[2])))
+        )
+        return stored or self.activity.is_varied_memory(v)
 
     def _goes_in(self, s: Let) -> None:
         """A statement that takes varied values: what of it can hold them without an adjoint?"""
