@@ -1,17 +1,20 @@
 """Generated modules are real files; what somebody else could have written is never imported."""
 
 import inspect
+import itertools
 import linecache
 import os
 import pickle
 import subprocess
 import sys
 import textwrap
+import time
 import traceback
 
 import pytest
 
 from adjoin.transformer import load as loading
+from adjoin.transformer import tidy as tidying
 from adjoin.transformer.load import cache_directory, find, key_of, load, text_of
 
 TEXT = "def double(x):\n    return 2 * x\n\n\ndef fail(x):\n    raise ValueError(x)\n"
@@ -236,6 +239,123 @@ def test_two_processes_at_once(cache):
 
 
 # -- keys --------------------------------------------------------------------------------------------
+
+
+# -- what is not used goes --------------------------------------------------------------------------------
+
+
+def key(number):
+    return f"{number:032x}"
+
+
+def aged(path, days):
+    then = time.time() - days * 86400
+    os.utime(path, (then, then))
+    return path
+
+
+def names(directory):
+    return sorted(p.name for p in directory.iterdir() if p.is_file())
+
+
+def test_what_is_not_used_for_long_goes_with_what_was_compiled_of_it(cache, monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    for number in range(3):
+        load(TEXT, "double", key(number))
+    compiled = {p.name.partition(".")[0]: p for p in (cache / "__pycache__").iterdir()}
+    assert len(compiled) == 3
+    old, recent, new = (f"double_{key(number)}" for number in range(3))
+    aged(cache / f"{old}.py", tidying.MOST_DAYS + 1)
+    aged(cache / f"{recent}.py", tidying.MOST_DAYS - 1)
+    for path in compiled.values():
+        aged(path, 2)
+    tidying.tidy(cache)
+    assert names(cache) == [f"{recent}.py", f"{new}.py"]
+    assert {p.name.partition(".")[0] for p in (cache / "__pycache__").iterdir()} == {recent, new}
+
+
+def test_more_than_there_may_be(cache, monkeypatch):
+    monkeypatch.setattr(tidying, "MOST_FILES", 2)
+    for number in range(4):
+        aged(cache / load(TEXT, "double", key(number)).__spec__.origin, 4 - number)
+    tidying.tidy(cache)
+    assert names(cache) == [f"double_{key(2)}.py", f"double_{key(3)}.py"]
+
+
+def test_using_a_module_keeps_it(cache):
+    load(TEXT, "double", key(1))
+    path = aged(cache / f"double_{key(1)}.py", tidying.MOST_DAYS + 1)
+    forget()
+    assert find("double", key(1)) is not None
+    tidying.tidy(cache)
+    assert path.exists()
+
+
+@posix
+def test_nothing_else_is_touched(cache, tmp_path):
+    load(TEXT, "double", key(1))
+    others = ["notes.py", "double_12.py", f"double_{key(2)}.txt", f".{key(3)}.py", "readme.tmp"]
+    for name in others:
+        (cache / name).write_text("mine")
+    (tmp_path / "elsewhere.py").write_text("mine")
+    link = cache / f"link_{key(4)}.py"
+    link.symlink_to(tmp_path / "elsewhere.py")
+    (cache / f"folder_{key(5)}.py").mkdir()
+    (cache / ".half.tmp").write_text("half")
+    for path in [*cache.iterdir(), tmp_path / "elsewhere.py"]:
+        if not path.is_symlink():
+            aged(path, 1000)
+    tidying.tidy(cache)
+    assert names(cache) == sorted([*others, link.name])
+    assert (tmp_path / "elsewhere.py").read_text() == "mine"
+    assert (cache / f"folder_{key(5)}.py").is_dir()
+
+
+@posix
+def test_what_is_someone_elses_stays(cache, monkeypatch):
+    load(TEXT, "double", key(1))
+    aged(cache / f"double_{key(1)}.py", 1000)
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    tidying.tidy(cache)
+    assert names(cache) == [f"double_{key(1)}.py"]
+
+
+def test_writing_looks_after_the_directory(cache, monkeypatch):
+    load(TEXT, "double", key(1))
+    path = aged(cache / f"double_{key(1)}.py", 1000)
+    monkeypatch.setattr(loading, "_WRITTEN", itertools.count(1))
+    load(TEXT, "double", key(2))
+    assert path.exists()
+    monkeypatch.setattr(loading, "_WRITTEN", itertools.count())
+    load(TEXT, "double", key(3))
+    assert not path.exists()
+
+
+def test_a_module_whose_file_has_gone(cache):
+    module = load(TEXT, "double", key(1), {"argnums": [0]})
+    (cache / f"double_{key(1)}.py").unlink()
+    linecache.clearcache()
+    assert module.double(3) == 6
+    assert inspect.getsource(module.double) == "def double(x):\n    return 2 * x\n"
+    forget()
+    assert find("double", key(1)) is None
+
+
+def test_a_file_that_goes_while_it_is_imported(cache, monkeypatch):
+    load(TEXT, "double", key(1))
+    forget()
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    for path in (cache / "__pycache__").glob("*"):
+        path.unlink()
+    read = loading._read
+
+    def goes(path):
+        found = read(path)
+        path.unlink(missing_ok=True)
+        return found
+
+    monkeypatch.setattr(loading, "_read", goes)
+    assert find("double", key(1)) is None
 
 
 def test_keys():

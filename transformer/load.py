@@ -8,7 +8,8 @@ written before, by this process or another, and needs nothing but the standard l
     module.__file__         # ~/.cache/adjoin/loss_5f2c....py
     module.__about__        # {'argnums': [0]}
 
-The files lie in the user's cache directory (`ADJOIN_CACHE_DIR` names another), written whole or not at all.
+The files lie in the user's cache directory (`ADJOIN_CACHE_DIR` names another), written whole or not at all;
+`tidy` removes those that were not used for long.
 A directory or file that someone else owns or may write to is never imported from; there, and where nothing
 can be written, modules live in memory, with their lines in `linecache`.
 """
@@ -21,6 +22,7 @@ import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import itertools
 import json
 import linecache
 import os
@@ -34,6 +36,8 @@ from pathlib import Path
 from typing import Any
 
 import platformdirs
+
+from .tidy import tidy, touch
 
 __all__ = ["cache_directory", "find", "key_of", "load", "text_of"]
 
@@ -112,7 +116,8 @@ def _read(path: Path) -> tuple[str, dict[str, Any]] | None:
     """Text and `about` of a file, if it is whole, ours, and unchanged since it was written."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            if not _is_private(os.fstat(file.fileno())):
+            status = os.fstat(file.fileno())
+            if not _is_private(status):
                 return None
             content = file.read()
     except (OSError, UnicodeDecodeError):
@@ -121,6 +126,7 @@ def _read(path: Path) -> tuple[str, dict[str, Any]] | None:
     digest, _, about = last.partition(" ")
     if not mark or digest != _digest(text, about):
         return None
+    touch(path, status)
     found: dict[str, Any] = json.loads(about)
     return text, found
 
@@ -166,6 +172,8 @@ def load(text: str, name: str, key: str, about: Mapping[str, Any] | None = None)
     path = None if directory is None else directory / f"{module_name.rpartition('.')[2]}.py"
     if path is None or not _write(path, f"{text}{_MARK}{_digest(text, content)} {content}\n"):
         _MEMORY[module_name] = text, json.loads(content)
+    elif next(_WRITTEN) % _BETWEEN == 0:
+        tidy(path.parent)
     loaded = sys.modules.get(module_name)
     if loaded is not None and text_of(loaded) == text and loaded.__about__ == json.loads(content):
         return loaded
@@ -184,7 +192,7 @@ def find(name: str, key: str) -> types.ModuleType | None:
         return None
     try:
         return importlib.import_module(module_name)
-    except ImportError:  # taken away, or changed, since it was found
+    except (ImportError, OSError):  # taken away, or changed, since it was found
         return None
 
 
@@ -199,6 +207,10 @@ def _module_name(name: str, key: str) -> str:
     return f"{_PACKAGE}.{re.sub(r'[^0-9A-Za-z_]+', '_', name).strip('_')[:60] or 'function'}_{key}"
 
 
+#: How many files are written between two looks at the directory, the first file in a process being one.
+_BETWEEN = 100
+_WRITTEN = itertools.count()
+
 #: Text and `about` of the modules that are in no file.
 _MEMORY: dict[str, tuple[str, dict[str, Any]]] = {}
 
@@ -210,6 +222,9 @@ class _FileLoader(importlib.machinery.SourceFileLoader):
         super().__init__(fullname, path)
         self.text = text
         self.about = about
+
+    def get_source(self, fullname: str) -> str:
+        return self.text  # also when the file has gone
 
     def exec_module(self, module: types.ModuleType) -> None:
         module.__dict__["__about__"] = self.about
