@@ -249,24 +249,24 @@ def within_adjoint(g: Any, a: Any, low: Any, high: Any) -> Any:
     if low is None and high is None:
         return g
     if low is None:
-        return g * (a <= high)
+        return np.where(a <= high, g, 0)
     if high is None:
-        return g * (a >= low)
-    return g * ((a >= low) & (a <= high))
+        return np.where(a >= low, g, 0)
+    return np.where((a >= low) & (a <= high), g, 0)
 
 
 def below_adjoint(g: Any, a: Any, low: Any, high: Any) -> Any:
     """The adjoint of the lower bound of a clip; the upper bound wins where they cross."""
     if high is None:
-        return g * (a < low)
-    return g * ((a < low) & (low <= high))
+        return np.where(a < low, g, 0)
+    return np.where((a < low) & (low <= high), g, 0)
 
 
 def above_adjoint(g: Any, a: Any, low: Any, high: Any) -> Any:
     """The adjoint of the upper bound of a clip."""
     if low is None:
-        return g * (a > high)
-    return g * ((a > high) | (low > high))
+        return np.where(a > high, g, 0)
+    return np.where((a > high) | (low > high), g, 0)
 
 
 def select_adjoint(g: Any, condlist: Any, choicelist: Any) -> Any:

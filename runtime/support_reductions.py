@@ -188,6 +188,15 @@ def average_weights_tangent(w_dot: Any, out: Any, a: Any, axis: Any, weights: An
 # -- maxima and order statistics ---------------------------------------------------------------------
 
 
+def shared(g: Any, share: Any) -> Any:
+    """``g * share``, but 0 where the share is 0 and `g` is infinite.
+
+    >>> shared(np.inf, np.array([0.0, 1.0]))
+    array([ 0., inf])
+    """
+    return np.where(share != 0, g, 0) * share
+
+
 def extreme_share(out: Any, x: Any, axis: Any, keepdims: Any, initial: Any, where: Any) -> Any:
     """The derivative of a maximum or minimum: 1 at the element that is it; elements that tie share evenly.
 
@@ -205,8 +214,9 @@ def extreme_adjoint(g: Any, out: Any, x: Any, axis: Any, keepdims: Any, initial:
     """The adjoint of a maximum or minimum: `g` at the element that is it; elements that tie share evenly."""
     if axis is None and initial is None:
         ties = kept(x == out, where)
-        return g * ties / np.count_nonzero(ties)
-    return keep_axes(g, x, axis, keepdims) * extreme_share(out, x, axis, keepdims, initial, where)
+        return np.where(ties, g / np.count_nonzero(ties), 0)
+    share = extreme_share(out, x, axis, keepdims, initial, where)
+    return shared(keep_axes(g, x, axis, keepdims), share)
 
 
 def reduce_logaddexp_share(out: Any, x: Any, axis: Any, keepdims: Any) -> Any:
@@ -250,7 +260,7 @@ def quantile_adjoint(
     parts = np.reshape(g, (-1, *np.shape(g)[np.ndim(q) :]))
     x_bar = np.zeros_like(x)
     for part, one_q in zip(parts, np.ravel(q), strict=True):
-        x_bar = x_bar + keep_axes(part, x, axis, keepdims) * share(x, one_q, axis, method)
+        x_bar = x_bar + shared(keep_axes(part, x, axis, keepdims), share(x, one_q, axis, method))
     return x_bar
 
 
@@ -259,7 +269,8 @@ def quantile_tangent(
 ) -> Any:
     """The tangent of the quantiles `q` of `x`."""
     parts = [
-        np.sum(x_dot * share(x, one_q, axis, method), axis=axis, keepdims=keepdims) for one_q in np.ravel(q)
+        np.sum(shared(x_dot, share(x, one_q, axis, method)), axis=axis, keepdims=keepdims)
+        for one_q in np.ravel(q)
     ]
     return np.reshape(np.stack(parts), np.shape(q) + np.shape(parts[0]))
 
@@ -358,8 +369,8 @@ def accumulate_extreme_adjoint(g: Any, out: Any, x: Any, axis: Any) -> Any:
     later = np.zeros_like(g[0])
     for i in reversed(range(len(x))):
         later = later + g[i] / counts[i]
-        x_bar.append(later * (x[i] == out[i]))
-        later = later * same[i]
+        x_bar.append(np.where(x[i] == out[i], later, 0))
+        later = np.where(same[i], later, 0)
     return np.stack(x_bar[::-1], axis=axis)
 
 
@@ -370,7 +381,7 @@ def accumulate_extreme_tangent(x_dot: Any, out: Any, x: Any, axis: Any) -> Any:
     total = np.zeros_like(x_dot[0])
     out_dot = []
     for i in range(len(x)):
-        total = total * same[i] + x_dot[i] * (x[i] == out[i])
+        total = np.where(same[i], total, 0) + np.where(x[i] == out[i], x_dot[i], 0)
         out_dot.append(total / counts[i])
     return np.stack(out_dot, axis=axis)
 
@@ -474,14 +485,15 @@ def sequence_extreme_adjoint(g: Any, out: Any, args: Any) -> Any:
     """
     xs = args[0] if len(args) == 1 else args
     shares = sequence_extreme_share(out, xs)
-    parts = like_sequence([g * share for share in shares], xs)
+    parts = like_sequence([g * share if share else share for share in shares], xs)
     return (parts,) if len(args) == 1 else parts
 
 
 def sequence_extreme_tangent(args_dot: Any, out: Any, args: Any) -> Any:
     """The tangent of Python's `max` and `min`."""
     xs, xs_dot = (args[0], args_dot[0]) if len(args) == 1 else (args, args_dot)
-    return sum([share * x_dot for share, x_dot in zip(sequence_extreme_share(out, xs), xs_dot, strict=True)])
+    shares = sequence_extreme_share(out, xs)
+    return sum([share * x_dot if share else share for share, x_dot in zip(shares, xs_dot, strict=True)])
 
 
 def sequence_extreme_share(out: Any, xs: Any) -> Any:

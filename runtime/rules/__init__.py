@@ -35,7 +35,8 @@ A sample is the operation's arguments; keyword arguments go into a dict at its e
   has the whole adjoint.
 - A singular value that is 0 has the derivative 0, in norms too.
 - An adjoint that is 0 because an element was not taken (`where`, a mask, a slice, a tie) stays 0 whatever
-  the derivative is there: `Rule.safe` says where to evaluate instead.
+  the derivative is there: `Rule.safe` says where to evaluate instead. Nor does an infinite adjoint or tangent
+  reach what was not taken: ``np.sqrt(np.maximum(x, 0))`` has the derivative 0 where ``x < 0``.
 """
 
 from . import (

@@ -4,7 +4,9 @@ In: `g` and the operands. Out: `g` where an operand was taken, 0 elsewhere. Ties
 
     @elementwise(np.maximum)
     def maximum(g, out, x1, x2):
-        return g * (x1 > x2) + g / 2 * (x1 == x2), ...
+        return np.where(x1 > x2, g, np.where(x1 == x2, g / 2, 0)), ...
+
+A product with the mask would be nan where the adjoint is infinite, as in ``np.sqrt(np.maximum(x, 0))``.
 """
 
 from __future__ import annotations
@@ -31,27 +33,33 @@ _MASK = np.array([True, False, True])
 
 @elementwise(np.maximum, samples=_PAIRS)
 def maximum(g: Any, out: Any, x1: Any, x2: Any) -> Any:
-    return g * (x1 > x2) + g / 2 * (x1 == x2), g * (x1 < x2) + g / 2 * (x1 == x2)
+    return (
+        np.where(x1 > x2, g, np.where(x1 == x2, g / 2, 0)),
+        np.where(x1 < x2, g, np.where(x1 == x2, g / 2, 0)),
+    )
 
 
 @elementwise(np.minimum, samples=_PAIRS)
 def minimum(g: Any, out: Any, x1: Any, x2: Any) -> Any:
-    return g * (x1 < x2) + g / 2 * (x1 == x2), g * (x1 > x2) + g / 2 * (x1 == x2)
+    return (
+        np.where(x1 < x2, g, np.where(x1 == x2, g / 2, 0)),
+        np.where(x1 > x2, g, np.where(x1 == x2, g / 2, 0)),
+    )
 
 
 @elementwise(np.fmax, samples=[*_PAIRS, (np.array([np.nan, 1.0]), np.array([2.0, np.nan]))])
 def fmax(g: Any, out: Any, x1: Any, x2: Any) -> Any:
     return (
-        g * ((x1 > x2) | np.isnan(x2)) + g / 2 * (x1 == x2),
-        g * ((x1 < x2) | np.isnan(x1)) + g / 2 * (x1 == x2),
+        np.where((x1 > x2) | np.isnan(x2), g, np.where(x1 == x2, g / 2, 0)),
+        np.where((x1 < x2) | np.isnan(x1), g, np.where(x1 == x2, g / 2, 0)),
     )
 
 
 @elementwise(np.fmin, samples=[*_PAIRS, (np.array([np.nan, 1.0]), np.array([2.0, np.nan]))])
 def fmin(g: Any, out: Any, x1: Any, x2: Any) -> Any:
     return (
-        g * ((x1 < x2) | np.isnan(x2)) + g / 2 * (x1 == x2),
-        g * ((x1 > x2) | np.isnan(x1)) + g / 2 * (x1 == x2),
+        np.where((x1 < x2) | np.isnan(x2), g, np.where(x1 == x2, g / 2, 0)),
+        np.where((x1 > x2) | np.isnan(x1), g, np.where(x1 == x2, g / 2, 0)),
     )
 
 

@@ -85,14 +85,14 @@ def _(A_dot: Any, B_dot: Any, out: Any, A: Any, B: Any) -> Any:
 def extreme_outer(g: Any, out: Any, A: Any, B: Any) -> Any:
     left, right = out == spread(A, B), out == B
     share = g / (1 + (left & right))
-    return unspread(share * left, A, B), unbroadcast(share * right, B)
+    return unspread(np.where(left, share, 0), A, B), unbroadcast(np.where(right, share, 0), B)
 
 
 @extreme_outer.jvp
 def _(A_dot: Any, B_dot: Any, out: Any, A: Any, B: Any) -> Any:
     left, right = out == spread(A, B), out == B
     both = 1 + (left & right)
-    return spread(A_dot, B) * left / both, B_dot * right / both
+    return np.where(left, spread(A_dot, B), 0) / both, np.where(right, B_dot, 0) / both
 
 
 @vjp(np.hypot.outer, samples=_PAIRS)

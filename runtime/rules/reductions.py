@@ -60,6 +60,7 @@ from ..support_reductions import (
     sequence_products,
     sequence_products_tangent,
     sequence_sum,
+    shared,
     sumprod_adjoint,
     sumprod_tangent,
     trapezoid_x_adjoint,
@@ -552,7 +553,7 @@ def _(
     where: Any = True,
 ) -> Any:
     share = extreme_share(out, a, axis, keepdims, initial, where)
-    return np.sum(a_dot * share, axis=axis, keepdims=keepdims)
+    return np.sum(shared(a_dot, share), axis=axis, keepdims=keepdims)
 
 
 @vjp(np.min, np.amin, samples=[*_AXES, (_M, {"axis": 1, "where": _MASK, "initial": 9.0})])
@@ -581,7 +582,7 @@ def _(
     where: Any = True,
 ) -> Any:
     share = extreme_share(out, a, axis, keepdims, initial, where)
-    return np.sum(a_dot * share, axis=axis, keepdims=keepdims)
+    return np.sum(shared(a_dot, share), axis=axis, keepdims=keepdims)
 
 
 @vjp(
@@ -616,7 +617,7 @@ def _(
     where: Any = True,
 ) -> Any:
     share = extreme_share(out, array, axis, keepdims, initial, where)
-    return np.sum(a_dot * share, axis=axis, keepdims=keepdims)
+    return np.sum(shared(a_dot, share), axis=axis, keepdims=keepdims)
 
 
 @vjp(np.nanmax, np.nanmin, samples=[(_M, 0), (_NAN,), (_NAN, 1), (_NAN, {"axis": 0, "keepdims": True})])
@@ -645,41 +646,41 @@ def _(
     where: Any = True,
 ) -> Any:
     share = extreme_share(out, a, axis, keepdims, initial, where)
-    return np.sum(a_dot * share, axis=axis, keepdims=keepdims)
+    return np.sum(shared(a_dot, share), axis=axis, keepdims=keepdims)
 
 
 @vjp(np.ptp, samples=[(_V,), (_M,), (_M, 0), (_M, {"axis": 1, "keepdims": True}), (_T, (0, 2))])
 def ptp(g: Any, out: Any, a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
     top = extreme_share(np.max(a, axis=axis, keepdims=keepdims), a, axis, keepdims, None, True)
     bottom = extreme_share(np.min(a, axis=axis, keepdims=keepdims), a, axis, keepdims, None, True)
-    return keep_axes(g, a, axis, keepdims) * (top - bottom)
+    return shared(keep_axes(g, a, axis, keepdims), top - bottom)
 
 
 @ptp.jvp
 def _(a_dot: Any, out: Any, a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
     top = extreme_share(np.max(a, axis=axis, keepdims=keepdims), a, axis, keepdims, None, True)
     bottom = extreme_share(np.min(a, axis=axis, keepdims=keepdims), a, axis, keepdims, None, True)
-    return np.sum(a_dot * (top - bottom), axis=axis, keepdims=keepdims)
+    return np.sum(shared(a_dot, top - bottom), axis=axis, keepdims=keepdims)
 
 
 @vjp(np.median, samples=[(_V,), (_M,), (_M, 0), (_M, {"axis": 1, "keepdims": True}), (_T, (0, 2))])
 def median(g: Any, out: Any, a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
-    return keep_axes(g, a, axis, keepdims) * quantile_share(a, 0.5, axis, "linear")
+    return shared(keep_axes(g, a, axis, keepdims), quantile_share(a, 0.5, axis, "linear"))
 
 
 @median.jvp
 def _(a_dot: Any, out: Any, a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
-    return np.sum(a_dot * quantile_share(a, 0.5, axis, "linear"), axis=axis, keepdims=keepdims)
+    return np.sum(shared(a_dot, quantile_share(a, 0.5, axis, "linear")), axis=axis, keepdims=keepdims)
 
 
 @vjp(np.nanmedian, samples=[(_M,), (_NAN,), (_NAN, 0), (_NAN, {"axis": 1, "keepdims": True})])
 def nanmedian(g: Any, out: Any, a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
-    return keep_axes(g, a, axis, keepdims) * nan_quantile_share(a, 0.5, axis, "linear")
+    return shared(keep_axes(g, a, axis, keepdims), nan_quantile_share(a, 0.5, axis, "linear"))
 
 
 @nanmedian.jvp
 def _(a_dot: Any, out: Any, a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
-    return np.sum(a_dot * nan_quantile_share(a, 0.5, axis, "linear"), axis=axis, keepdims=keepdims)
+    return np.sum(shared(a_dot, nan_quantile_share(a, 0.5, axis, "linear")), axis=axis, keepdims=keepdims)
 
 
 def _at(q: Any) -> list[tuple[Any, ...]]:
@@ -773,7 +774,7 @@ def logaddexp_reduce(
 @logaddexp_reduce.jvp
 def _(a_dot: Any, out: Any, array: Any, axis: Any = 0, dtype: Any = None, *, keepdims: Any = False) -> Any:
     share = reduce_logaddexp_share(out, array, axis, keepdims)
-    return np.sum(a_dot * share, axis=axis, keepdims=keepdims)
+    return np.sum(shared(a_dot, share), axis=axis, keepdims=keepdims)
 
 
 # -- running sums, products and extremes ---------------------------------------------------------------

@@ -240,3 +240,45 @@ def test_a_number_taken_in_one_branch_of_two():
 
     assert_zeros_stay(f, 0.0, False, expected=1.0)
     assert_zeros_stay(f, 4.0, True, expected=1.0)
+
+
+# -- the other way round: what is infinite after the choice does not reach what was not taken --------------
+
+CHOICES = {
+    "maximum": (lambda x: np.maximum(x, 0.0), [0.0, 0.5 / np.sqrt(2.0)]),
+    "minimum": (lambda x: -np.minimum(-x, 0.0), [0.0, 0.5 / np.sqrt(2.0)]),
+    "fmax": (lambda x: np.fmax(x, 0.0), [0.0, 0.5 / np.sqrt(2.0)]),
+    "clip": (lambda x: np.clip(x, 0.0, 9.0), [0.0, 0.5 / np.sqrt(2.0)]),
+    "clip-from-below": (lambda x: np.clip(x, 0.0, None), [0.0, 0.5 / np.sqrt(2.0)]),
+    "where": (lambda x: np.where(x > 0.0, x, 0.0), [0.0, 0.5 / np.sqrt(2.0)]),
+    "max": (lambda x: np.max(x - 2.0), [0.0, np.inf]),
+    "max-of-axis": (lambda x: np.max(x[None] - 2.0, axis=1), [0.0, np.inf]),
+    "median": (lambda x: np.median(np.append(x, 5.0)) - 2.0, [0.0, np.inf]),
+    "quantile": (lambda x: np.quantile(np.append(x, 5.0), 0.5) - 2.0, [0.0, np.inf]),
+    "accumulate": (lambda x: np.maximum.accumulate(x[::-1]) - 2.0, [0.0, np.inf]),
+    "python-max": (lambda x: max(x[0], x[1]) - 2.0, [0.0, np.inf]),
+}
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_infinite_adjoint(name):
+    choose, expected = CHOICES[name]
+
+    def f(x):
+        return np.sum(np.sqrt(choose(x)))
+
+    with np.errstate(divide="ignore"):
+        assert_zeros_stay(f, np.array([-1.0, 2.0]), expected=np.array(expected))
+
+
+@pytest.mark.parametrize(
+    "choose", [np.max, np.median, lambda y: max(y[0], y[1], y[2]), lambda y: np.sort(y)[1] + np.ptp(y[1:])]
+)
+def test_infinite_tangent(choose):
+    def f(x):
+        return choose(np.sqrt(x))
+
+    with np.errstate(divide="ignore"):
+        x, along = np.array([0.0, 1.0, 4.0]), np.ones(3)
+        _, dot = adjoin.jvp(f, (x,), (along,))
+        assert dot == adjoin.grad(f)(x) @ along
