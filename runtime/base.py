@@ -158,6 +158,19 @@ def rare(tensor: TensorBase) -> Rare:
     return tensor._rare
 
 
+def holds_tensor(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether a call has a tensor among its arguments, however deep in tuples, lists and dictionaries."""
+    return any(map(_is_or_holds, args)) or (bool(kwargs) and any(map(_is_or_holds, kwargs.values())))
+
+
+def _is_or_holds(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return any(map(_is_or_holds, value))
+    if isinstance(value, dict):
+        return any(map(_is_or_holds, value.values()))
+    return isinstance(value, TensorBase)
+
+
 class Spec:
     """Shape and dtype of an array of which nothing else is needed; `hollow` is an array without memory.
 

@@ -11,7 +11,9 @@ promotion and shapes, answers to the methods of both NumPy and PyTorch, and whos
 
 from __future__ import annotations
 
+import dis
 import operator
+import sys
 import warnings
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -405,12 +407,14 @@ class Tensor(TensorBase):
         return bool(self._one("bool()"))
 
     def __float__(self) -> float:
+        _refuse_to_vanish(self)
         return float(self._one("float()"))
 
     def __int__(self) -> int:
         return int(self._one("int()"))
 
     def __complex__(self) -> complex:
+        _refuse_to_vanish(self)
         return complex(self._one("complex()"))
 
     def __index__(self) -> int:
@@ -1161,6 +1165,21 @@ def _check_differentiable(dtype: Any) -> None:
 
 
 # -- small parts of methods ------------------------------------------------------------------------------
+
+
+def _refuse_to_vanish(x: Tensor) -> None:
+    """Refuse ``array[i] = x`` for an array of NumPy's: it asks `x` for a number, as ``float(x)`` does."""
+    if not (x._requires and state.grad):
+        return
+    frame = sys._getframe(2)
+    if frame.f_code.co_code[frame.f_lasti] == _STORE:
+        raise GraphError(
+            "a tensor that requires grad was stored into a NumPy array, which would lose its gradient: "
+            "store into a tensor (zeros(...)), use stack(), or detach() it"
+        )
+
+
+_STORE = dis.opmap["STORE_SUBSCR"]
 
 
 def _axis(axis: Any, dim: Any) -> Any:

@@ -35,7 +35,7 @@ LAYERS = [
         "guard",
     },
     {"pipeline"},
-    {"reach", "like", "signature", "structures", "variants", "own", "quick"},
+    {"reach", "like", "signature", "structures", "variants", "own", "quick", "again"},
     {"gradient", "crosswise", "api", "forward", "jacobians", "check"},
     {"cli"},
 ]

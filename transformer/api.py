@@ -68,7 +68,8 @@ def grad(
     Returns:
         A `Gradient`. Called with the arguments of `f`, it returns gradients in the structure, shapes and
         dtypes of the arguments they belong to (with `has_aux`, a pair of those and the second part).
-        For complex arguments it is the direction of steepest ascent.
+        For complex arguments it is the direction of steepest ascent. Called with a `Tensor`, it gives
+        tensors, made by one node whose backward is the generated second derivative.
 
     Raises:
         AdjoinError: when called, where the gradient cannot be known to be right.

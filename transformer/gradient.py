@@ -26,6 +26,8 @@ from typing import Any
 
 import numpy as np
 
+from ..runtime.base import holds_tensor
+from .again import kept_apart
 from .errors import AdjoinError, Code
 from .kinds import UNKNOWN, Kind, Static, is_function, signature_kind
 from .like import annotated, kinds_of
@@ -125,6 +127,20 @@ class Gradient(Differentiated):
     # -- calling -----------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if holds_tensor(args, kwargs):
+            return self._recorded(args, kwargs)
+        return self.through(*args, **kwargs)
+
+    def _recorded(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call with a `Tensor`: one node, whose backward is the generated adjoint of this gradient."""
+        from ..runtime.bridge import lift
+
+        if "_lifted" not in self.__dict__:
+            self.__dict__["_lifted"] = lift(gradient_of(self))
+        return self.__dict__["_lifted"](*args, **kwargs)
+
+    def through(self, *args: Any, **kwargs: Any) -> Any:
+        """A call by generated code whatever the arguments are; its operations record on a `Tensor`."""
         variant, values, free = self._find(self._mode, args, kwargs)
         return self._call(variant, values, free)
 
@@ -172,7 +188,7 @@ class Gradient(Differentiated):
         given = _seed(seed, saved.value)
         takes = variant.takes[1]
         free = {name: value for name, value in saved.free.items() if name in takes}
-        gradients = variant.entries[1](saved.inner, given, **free)
+        gradients = variant.entries[1](kept_apart(variant, saved.inner), given, **free)
         if variant.bare:
             gradients = (gradients,)
         others = {**saved.free, "": (saved.inner, given, saved.value)}
@@ -463,6 +479,8 @@ class QuickGradient(Gradient):
 
     def _long(self, *args: Any, **kwargs: Any) -> Any:
         """A call; from the second one on for a variant, the next calls for it are quick."""
+        if holds_tensor(args, kwargs):
+            return self._recorded(args, kwargs)
         variant, values, free = self._find(self._mode, args, kwargs)
         called = self._call(variant, values, free)
         plan = self._plan_for(args, kwargs)
@@ -531,9 +549,9 @@ class GradientOfGradient(Gradient):
             function = function.primal
         return Gradient(function, **{**self._options, "has_aux": False, "with_value": False})
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def through(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            return super().__call__(*args, **kwargs)
+            return super().through(*args, **kwargs)
         except AdjoinError as error:
             value, saved = self._crosswise(error, args, kwargs)
             if np.ndim(value) or isinstance(value, tuple):

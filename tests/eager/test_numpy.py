@@ -97,6 +97,27 @@ def test_52_kinks():
     assert np.allclose(gradient(lambda z: (z * z).real, 3 + 4j), 6 - 8j)
 
 
+def test_a_store_into_an_array_does_not_lose_the_graph():
+    x, array = tensor(2.0, requires_grad=True), np.zeros((2, 2))
+    for value in (x, x * 2, tensor(1j, requires_grad=True)):
+        for target in (array, array.astype(complex)):
+            with pytest.raises((RuntimeError, ValueError)) as caught:
+                target[0, 1] = value
+            assert "lose its gradient" in str(caught.value.__cause__ or caught.value)
+            with pytest.raises(RuntimeError):
+                target[0] = value
+    assert not array.any()
+    array[0, 1] = x.detach()
+    array[1, 1] = float(x)
+    with rt.no_grad():
+        array[0, 0] = x
+    assert array.tolist() == [[2.0, 2.0], [0.0, 2.0]]
+    t = rt.zeros(2)
+    t[0] = x
+    {}[0.0] = x
+    assert t.requires_grad
+
+
 def test_52_structural_zeros_stay_zero():
     assert gradient(lambda x: np.where(x > 0, np.sqrt(x), 0.0), 0.0, 4.0) == [0.0, 0.25]
     assert gradient(lambda x: rt.where(x > 0, x.log() / x, 0.0), 0.0, 1.0) == [0.0, 1.0]

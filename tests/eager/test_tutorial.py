@@ -61,27 +61,6 @@ def test_examples_run(name, tmp_path):
         assert "[3., 7.]" in done.stdout and (tmp_path / "eager_graph.svg").exists()
 
 
-def horner(x, c):
-    y = 0.0 * x
-    for k in range(len(c)):
-        y = y * x + c[k]
-    return y
-
-
-def test_generated_gradients_in_eager_code():
-    x = tensor([1.0, 2.0], requires_grad=True)
-    c = tensor([3.0, 2.0, 1.0], requires_grad=True)
-    y = rt.lift(adjoin.grad(horner))(x * 1.0, c)
-    assert y.grad_fn.name() == "HornerBackward" and y.tolist() == [6.0, 17.0]
-    (y * 2).sum().backward()
-    found = x.grad.tolist(), c.grad.tolist()
-    x.grad = c.grad = None
-    (horner(x, c) * 2).sum().backward()  # the same, recorded step by step
-    assert found == (x.grad.tolist(), c.grad.tolist())
-    with pytest.raises(TypeError, match="lift"):
-        rt.lift(horner)
-
-
 def test_tensors_in_generated_code():
     x = tensor([1.0, 2.0], requires_grad=True)
     g = adjoin.grad(lambda x: np.sum(np.sin(x) * x))(x)
