@@ -17,6 +17,7 @@ import functools
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import byte_bounds
 
 from .variants import Variant
 
@@ -25,42 +26,71 @@ __all__ = ["kept_apart", "writes_to_saved"]
 
 def kept_apart(variant: Variant, saved: Any) -> Any:
     """`saved`, with copies of what the adjoint function of a variant uses up."""
-    memory: dict[int, Any] | None = {}
-    if not writes_to_saved(variant.text, variant.entries[1].__name__):
-        memory = None
-    return _apart(saved, memory)
+    return _Copy(writes_to_saved(variant.text, variant.entries[1].__name__)).of(saved)
 
 
-def _apart(value: Any, memory: dict[int, Any] | None) -> Any:
-    """`value` with lists copied, and arrays too if `memory`, which has the pieces copied so far, is given."""
-    kind = type(value)
-    if kind is list or kind is tuple:
-        return kind([_apart(part, memory) for part in value])
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return kind(*[_apart(part, memory) for part in value])
-    if kind is dict:
-        return {key: _apart(part, memory) for key, part in value.items()}
-    if memory is None or not hasattr(value, "copy") or isinstance(value, np.generic):
-        return value
-    if not isinstance(value, np.ndarray):
-        return value.copy() if hasattr(value, "dtype") else value
-    return _view_of_copy(value, memory)
+class _Copy:
+    """Copies lists, and arrays if it is to; what was one object, or one piece of memory, stays that."""
+
+    def __init__(self, arrays: bool) -> None:
+        self.arrays = arrays
+        self.known: dict[int, tuple[Any, Any]] = {}  # with the original, so that its id stays its own
+        self.memory: dict[int, Any] = {}
+
+    def of(self, value: Any) -> Any:
+        kind = type(value)
+        if kind not in (list, tuple, dict) and not hasattr(value, "_fields"):
+            if not self.arrays or not hasattr(value, "dtype") or isinstance(value, np.generic | np.dtype):
+                return value
+        if id(value) in self.known:
+            return self.known[id(value)][1]
+        if kind is list or kind is dict:
+            copy: Any = kind()
+            self.known[id(value)] = value, copy
+            if kind is list:
+                copy.extend([self.of(part) for part in value])
+            else:
+                copy.update({key: self.of(part) for key, part in value.items()})
+            return copy
+        if isinstance(value, tuple):
+            parts = [self.of(part) for part in value]
+            copy = kind(*parts) if hasattr(value, "_fields") else kind(parts)
+            if all(a is b for a, b in zip(copy, value, strict=True)):
+                copy = value
+        else:
+            copy = _view_of_copy(value, self.memory) if isinstance(value, np.ndarray) else value.copy()
+        self.known[id(value)] = value, copy
+        return copy
 
 
 def _view_of_copy(array: np.ndarray, memory: dict[int, Any]) -> Any:
     """The part of a copy of the memory behind `array` that `array` is of that memory."""
-    owner = array
-    while isinstance(owner.base, np.ndarray):
-        owner = owner.base
-    if owner.base is not None or owner.dtype.hasobject:
-        return memory.setdefault(id(array), (array, array.copy()))[1]
+    owner = _owner(array)
+    if owner.dtype.hasobject:
+        return array.copy()
     if id(owner) not in memory:
-        piece = np.empty(max(owner.nbytes, 1), np.uint8)
-        np.ndarray(owner.shape, owner.dtype, piece, 0, owner.strides)[...] = owner
-        memory[id(owner)] = owner, piece
-    piece = memory[id(owner)][1]
-    offset = array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
-    return np.ndarray(array.shape, array.dtype, piece, offset if array.size else 0, array.strides)
+        low, high = byte_bounds(owner)
+        piece = np.empty(max(high - low, 1), np.uint8)
+        np.ndarray(owner.shape, owner.dtype, piece, _address(owner) - low, owner.strides)[...] = owner
+        memory[id(owner)] = owner, piece, low
+    _, piece, low = memory[id(owner)]
+    return np.ndarray(
+        array.shape, array.dtype, piece, _address(array) - low if array.size else 0, array.strides
+    )
+
+
+def _owner(array: Any) -> Any:
+    """The array whose memory this one shows; views of windows come by an object that is no array."""
+    owner = base = array
+    while base is not None:
+        if isinstance(base, np.ndarray):
+            owner = base
+        base = getattr(base, "base", None)
+    return owner
+
+
+def _address(array: Any) -> int:
+    return int(array.__array_interface__["data"][0])
 
 
 # -- whether saved memory is written to ----------------------------------------------------------------

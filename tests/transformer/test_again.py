@@ -67,6 +67,7 @@ def test_jacobians_by_rows(function):
 def test_views_of_one_memory_stay_that():
     owner = np.asfortranarray(np.arange(12.0).reshape(3, 4))
     views = [owner, owner[1:], owner.T[::-1, 0], owner.reshape(-1, order="F")[3:9:2]]
+    views.append(np.lib.stride_tricks.sliding_window_view(owner, 2, axis=1))
     memory = {}
     copies = [_view_of_copy(v, memory) for v in views]
     for view, copy in zip(views, copies):
@@ -103,3 +104,21 @@ def test_writes_are_found():
     ]:
         assert not writes(body), body
     assert writes("a[0] += 1", "(a,) = saved") and writes("saved[0][1] = 2", "pass")
+
+
+def lists_of_the_user(x):
+    log = {"a": [x[0]], "b": [x[1]]}
+    for i, e in enumerate(x):
+        log["a" if i % 2 else "b"].append(e * log["b"][-1])
+    return sum(log["a"]) * sum(log["b"])
+
+
+def test_lists_that_are_one_stay_one():
+    x, eps = np.array([1.0, 2.0, 0.5]), 1e-6
+    gradient = adjoin.grad(lists_of_the_user)
+    _, saved = gradient.forward(x)
+    expected = [
+        (lists_of_the_user(x + eps * e) - lists_of_the_user(x - eps * e)) / (2 * eps) for e in np.eye(3)
+    ]
+    for _ in range(2):
+        np.testing.assert_allclose(gradient.adjoint(saved), expected, rtol=1e-7)
