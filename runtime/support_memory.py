@@ -217,8 +217,8 @@ def scattered(g: Any, x: Any, index: Any) -> Any:
 
 def unit_seed(value: Any) -> Any:
     """The seed 1 of a result that turns out to be one number when the program runs."""
-    if np.size(value) != 1 or np.iscomplexobj(value):
-        found = f"{np.shape(value)} of {np.asarray(value).dtype}"
+    if value is None or np.ndim(value) or np.iscomplexobj(value):
+        found = "None" if value is None else f"{np.shape(value)} of {np.asarray(value).dtype}"
         raise TypeError(f"the gradient needs one real number as the result, not {found}")
     return np.ones_like(value) if isinstance(value, np.ndarray) else 1.0
 
@@ -263,6 +263,49 @@ def writable_copy(a: Any) -> Any:
     if not a.flags.writeable:
         raise ValueError("assignment destination is read-only")
     return a.copy()
+
+
+def refuse_torn(target: Any, index: Any, value: Any, written: str) -> None:
+    """Raise if `target[index] = value` reads memory that it has just written; `written` is how it was put."""
+    both = isinstance(target, np.ndarray) and isinstance(value, np.ndarray)
+    if both and value.ndim and _is_torn(target, index, value):
+        raise ValueError(
+            f"`{written}` overlaps what it reads, and NumPy reads what it has just written: "
+            "store a copy of the right-hand side"
+        )
+
+
+def shares_shadow(part: Any, whole: Any) -> bool:
+    """Whether what was read is a view, whose shadow is the array's; a number has an adjoint of its own."""
+    return not isinstance(part, np.ndarray) or bool(np.shares_memory(part, whole))
+
+
+def _is_torn(target: Any, index: Any, value: Any) -> bool:
+    """Whether NumPy stores something else than if `value` were a copy: asked of numbered elements."""
+    if not isinstance(index, np.ndarray):
+        part = target[index]
+        if np.ndim(part) != 1 or part.strides[0] == value.strides[-1]:
+            return False
+    if not np.shares_memory(target, value):
+        return False
+    bounds = [np.lib.array_utils.byte_bounds(x) for x in (target, value)]
+    low, high = min(b[0] for b in bounds), max(b[1] for b in bounds)
+    size = min(target.itemsize, value.itemsize)
+    torn, whole = (np.arange((high - low) // size).astype(f"f{min(size, 8)}") for _ in range(2))
+
+    def numbered(x: Any, memory: Any) -> Any:
+        return np.ndarray(x.shape, x.dtype, memory, x.__array_interface__["data"][0] - low, x.strides)
+
+    numbered(target, torn)[index] = numbered(value, torn)
+    numbered(target, whole)[index] = numbered(value, whole).copy()
+    return not np.array_equal(torn, whole)
+
+
+def refuse_shared(target: Any, *values: Any) -> None:
+    """Raise if what is written to shares memory with what is read, where NumPy does not look for that."""
+    for value in values:
+        if isinstance(value, np.ndarray) and np.shares_memory(target, value):
+            raise ValueError("this writes into memory that it reads as well: give it a copy of what it reads")
 
 
 def private_together(*arrays: Any) -> tuple[Any, ...]:

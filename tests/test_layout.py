@@ -19,7 +19,7 @@ LAYERS = [
     {"errors", "kinds", "comments", "nested"},
     {"ir", "sizes", "stand_ins", "results", "infer", "hints", "builder", "verify"},
     {"analyses"},
-    {"source", "parse", "resolve", "private", "lower", "lowering", "load", "tidy"},
+    {"source", "parse", "resolve", "private", "torn", "lower", "lowering", "load", "tidy"},
     {
         "adjoint",
         "tangent",

@@ -461,7 +461,7 @@ class Adjoint(Reader):
             own = None if isinstance(out.kind, Array) else self.bars.pop(out, None)
             if own is not None:  # it may turn out to be a number, which is a copy
                 self.scatter(x, self.primal(index), own.arg)
-            if is_basic(index) or not isinstance(out.kind, Array):
+            if is_basic(index):
                 return  # a view: it shares the shadow
             if may_be_view(index):
                 self._if_copied(out, x, lambda: self.scatter(x, self.primal(index), self.shadow(out)))
@@ -477,14 +477,22 @@ class Adjoint(Reader):
 
     def _if_copied(self, out: Var, x: Var, pass_on: Callable[[], None]) -> None:
         """What is a view or a copy, as it turns out: a copy passes its adjoint on."""
-        shared = self.call(np.shares_memory, self.primal(out), self.primal(x))
-        shared.kind = BOOL
+        if isinstance(out.kind, Array):
+            shared = self.call(np.shares_memory, self.primal(out), self.primal(x))
+            shared.kind = BOOL
+        else:
+            op = self.function_op(support.shares_shadow)
+            shared = self.let(op, self.primal(out), self.primal(x), kind=BOOL)
+        self._unless(shared, pass_on)
 
-        def copied() -> Arg:
-            pass_on()
-            return Const(None)
-
-        self.choose(shared, lambda: Const(None), copied)
+    def _unless(self, condition: Arg, contribute: Callable[[], None]) -> None:
+        """Contributions that are made where a condition does not hold."""
+        before = self.bars
+        self.bars = dict(before)
+        with self.block() as statements:
+            contribute()
+        ends: list[tuple[list[Statement], dict[Var, Bar]]] = [([], before), (statements, self.bars)]
+        self._join(set(), before, ends, lambda b, outs: If(condition, b[0], b[1], outs, self.site))
 
     def _store(self, s: Let) -> None:
         target, index, value = s.args
@@ -734,13 +742,7 @@ class Adjoint(Reader):
         shared = self.call(np.shares_memory, self.primal(out), self.primal(source))
         shared.kind = BOOL
 
-        def pass_on() -> Arg:
-            g = self.shadow(out)
-            self._apply(s, rule, bound, g)
-            return Const(None)
-
-        self.choose(shared, lambda: Const(None), pass_on)
-        # `choose` binds a value nobody reads; only its effect matters
+        self._unless(shared, lambda: self._apply(s, rule, bound, self.shadow(out)))
 
     def _apply(self, s: Let, rule: Rule, bound: dict[str, Any], g: Arg) -> None:
         active = [n for n in rule.wrt if n in bound and self._active_param(bound[n])]
@@ -1468,7 +1470,9 @@ def _surely_not_one(size: Any) -> bool:
 def _unbound_somewhere(block: Block) -> set[Var]:
     """Variables that some path leaves unbound."""
     found: set[Var] = set()
-    for s in walk(block):
+    for s in block.body:
+        for inner in blocks(s):
+            found |= _unbound_somewhere(inner)
         if isinstance(s, If | Try):
             ends = [s.then, s.orelse] if isinstance(s, If) else [s.body, *(h.block for h in s.handlers)]
             for i, out in enumerate(s.outs):

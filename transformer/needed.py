@@ -66,6 +66,7 @@ _SHAPE_ONLY: dict[str, tuple[int, ...]] = {
     "empty_like": (0,),
     "ones_like": (0,),
     "shares_memory": (0, 1),
+    "shares_shadow": (0, 1),
     "unbroadcast": (1,),
     "real_if_real": (1,),
     "zeros_of": (0,),
@@ -77,7 +78,7 @@ _SHAPE_ONLY: dict[str, tuple[int, ...]] = {
 
 
 #: Of those, the ones for which an array of the shape and dtype does as well.
-_OUTLINE_DOES = frozenset(_SHAPE_ONLY) - {"shares_memory", "shape", "ndim", "size", "len"}
+_OUTLINE_DOES = frozenset(_SHAPE_ONLY) - {"shares_memory", "shares_shadow", "shape", "ndim", "size", "len"}
 OUTLINE = Op("call", "outline", support_memory.outline, Ref(support_memory.outline, "outline", "support"))
 
 

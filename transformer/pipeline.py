@@ -54,6 +54,7 @@ from .optimise.dead import eliminate_dead
 from .private import privatise
 from .source import Source
 from .tangent import Tangent, dot_name
+from .torn import guard_torn
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,7 @@ def _differentiated(lowered: Lowered, request: Request) -> list[Function]:
     tidied = eliminate_dead(lowered.function)
     private = privatise(tidied, request.together)
     lowered.writes = private is not tidied
+    private = guard_torn(private)
     leaves = {name: _leaves(lowered.parameters[name]) for name in request.wrt}
     if request.mode == "tangent":
         return [_tangent(lowered, without_marks(private), leaves, request)]
@@ -298,8 +300,8 @@ def _declaring(function: Function) -> Function:
     A pass may have put a value of one path in place of another one.
     """
     body = function.body
-    certain = certainly_bound((*function.params, *function.free), body.body)
     returned = dict.fromkeys(v for y in body.yields for v in variables(y) if v is not UNBOUND)
+    certain = certainly_bound((*function.params, *function.free), body.body)
     already = {s.args[0] for s in body.body if isinstance(s, Let) and s.op.form == "declare"}
     declared = [_declared(v) for v in returned if v not in certain and v not in already]
     return replace(function, body=replace(body, body=(*declared, *body.body)))

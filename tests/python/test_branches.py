@@ -243,3 +243,80 @@ def test_jacobian():
     x = np.array([0.3, 1.2, -0.4])
     want = np.array([[1.2, 0.3, 0.0], [0.0, 0.0, np.cos(-0.4)], [0.6, 0.0, 0.0], [0.0, 1.0, 0.0]])
     np.testing.assert_allclose(adjoin.jacobian(f)(x), want, atol=1e-15)
+
+
+# -- falling off the end -----------------------------------------------------------------------------
+
+
+def falls_off(x):
+    if x > 0:
+        return x * x
+
+
+def falls_off_deep(x):
+    if x > 1:
+        return x * x
+    elif x > 0:
+        if x > 0.5:
+            return
+        return 2 * x
+
+
+def falls_off_a_loop(x):
+    for i in range(3):
+        if x > i:
+            return x * (i + 2)
+
+
+def falls_off_a_with(x):
+    if x < 0:
+        return None
+    with np.errstate(all="ignore"):
+        if x > 2:
+            return x**2
+
+
+FALLING = [falls_off, falls_off_deep, falls_off_a_loop, falls_off_a_with]
+
+
+@pytest.mark.parametrize("f", FALLING, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("x", [-0.8, 0.3, 0.7, 1.3, 2.4])
+def test_a_path_that_returns_nothing_has_no_gradient(f, x):
+    if f(x) is not None:
+        assert_gradient(f, x)
+        return
+    with pytest.raises(TypeError, match="not None"):
+        adjoin.grad(f)(x)
+    assert adjoin.grad(f).forward(x)[0] is None
+
+
+@pytest.mark.parametrize("helper", FALLING, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("x", [-0.8, 0.3, 0.7, 1.3, 2.4])
+def test_a_helper_that_returns_nothing_on_a_path(helper, x):
+    def f(x):
+        r = helper(x)
+        return 3 * x if r is None else r * x
+
+    assert_gradient(f, x)
+
+
+def test_while_true_is_left_by_its_last_return():
+    def f(x):
+        while True:
+            x = x * 1.1
+            if x > 5:
+                return x
+            if x < -5:
+                return x**2
+
+    assert_gradient(f, 1.3)
+    assert_gradient(f, -1.3)
+    assert "None" not in adjoin.grad(f).source_for(1.3)
+
+
+def test_a_loop_that_returns_at_its_first_trip():
+    def f(x):
+        for i in (1, 2, 3):
+            return x * i * 5
+
+    assert_gradient(f, 1.3)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from ...runtime.rule import Rule, lookup
 from ...runtime.support_checkpoint import refuse_overlap
+from ...runtime.support_memory import refuse_shared, refuse_torn
 from ..errors import AdjoinError, Code, Where
 from ..infer import arg_kind
 from ..ir import Arg, Block, For, Function, If, Let, Statement, Try, Tup, Var, While, blocks, variables
@@ -23,7 +24,7 @@ _MOVES = frozenset({"value", "index", "store", "augment", "inplace", "push", "po
 #: Callables that look at values and let nothing of them out again.
 LOOKS = frozenset(
     {print, len, isinstance, type, id, str, repr, format, bool, hash, range, hasattr, callable, int}
-    | {refuse_overlap}
+    | {refuse_overlap, refuse_shared, refuse_torn}
 )
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from ...runtime.rule import lookup
 from ...runtime.support_checkpoint import refuse_overlap, run_checkpointed
+from ...runtime.support_memory import refuse_shared, refuse_torn
 from ..infer import arg_kind
 from ..ir import (
     Arg,
@@ -41,6 +42,9 @@ from ..kinds import Sequence as SequenceKind
 
 #: Functions that write into their first argument and are kept as calls.
 WRITES_FIRST = frozenset({np.add.at, np.subtract.at})
+
+#: Functions that look at memory, and keep none of it.
+_CHECKS = frozenset({refuse_overlap, refuse_shared, refuse_torn})
 
 #: Methods that give the array itself back where there is nothing to do.
 _SAME_OBJECT = frozenset({"conj", "conjugate", "astype", "squeeze", "ravel", "reshape", "view"})
@@ -142,7 +146,7 @@ class Aliases:
             return
         if form in ("assert", "raise", "fstring", "shape", "push", "touch", "log"):
             return
-        if is_rerun(s) or function is refuse_overlap:  # what is written to is copied
+        if is_rerun(s) or function in _CHECKS:  # what is written to is copied
             return
         if form == "together":  # copies that share memory with each other, and with nothing else
             self._union(*s.outs)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..ir import Block, For, If, Statement, Var, While, With, blocks, bound, variables
+from ..ir import Block, For, If, Statement, Try, Var, While, With, blocks, bound, variables
 
 
 def certainly_bound(at_start: Iterable[Var], statements: Iterable[Statement]) -> set[Var]:
@@ -27,10 +27,12 @@ def _add(statements: Iterable[Statement], found: set[Var]) -> None:
         ends = [_ending(block, found) for block in blocks(s)]
         if isinstance(s, With):
             _add(s.body.body, found)
+            found.update(variables(s.name) if s.name is not None else ())
+            continue
         for i, out in enumerate(bound(s)):
             given = [True]
-            if isinstance(s, If):
-                given = [end[i] for end in ends]
+            if isinstance(s, If | Try):
+                given = [end[i] for end in ends if i < len(end)]
             elif isinstance(s, For | While) and i < len(s.inits):  # there may be no trip
                 given = [all(v in found for v in variables(s.inits[i]))]
             if all(given):

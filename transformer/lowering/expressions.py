@@ -18,7 +18,7 @@ from ...runtime.rules.methods import ATTRIBUTES
 from ..errors import Code
 from ..infer import arg_kind, size_of
 from ..ir import BINARY, COMPARISONS, INDEX, Arg, Const, Let, Op, Ref, Slc, Tup, Var
-from ..kinds import UNDEFINED, UNKNOWN, Array, Container, Dim, Number, Opaque, Static, Undefined
+from ..kinds import UNDEFINED, UNKNOWN, Array, Container, Dim, Number, Opaque, Static, Undefined, Unknown
 from ..kinds import Sequence as SequenceKind
 from .reader import Frame, Reader
 from .values import (
@@ -515,7 +515,7 @@ def _variable_attribute(reader: Reader, frame: Frame, x: Var, name: str, node: c
         return reader.let(Op("attribute", "dtype"), x, kind=Opaque(np.dtype))
     if name == "size" and isinstance(kind, Array):
         return reader.let(Op("attribute", "size"), x, kind=Number("int"))
-    if name == "flat" and isinstance(kind, Array):
+    if name == "flat" and isinstance(kind, Array | Unknown):
         return Flat(x)
     if isinstance(kind, Array | Number) and name in ATTRIBUTES:
         function = ATTRIBUTES[name]

@@ -20,12 +20,12 @@ import numpy as np
 from ...runtime.checkpoints import checkpointed
 from ..errors import Code
 from ..infer import arg_kind
-from ..ir import UNBOUND, Arg, Block, Const, For, Let, Op, Ref, Statement, Tup, Var, While, walk
+from ..ir import TRUE, UNBOUND, Arg, Block, Const, For, Let, Op, Ref, Statement, Tup, Var, While, walk
 from ..kinds import BOOL, INT, UNDEFINED, UNKNOWN, Array, Container, Kind, Number, Opaque, Unknown, join
 from ..kinds import Sequence as SequenceKind
 from .calls import builtin, call
 from .expressions import Unroll, give_up_if_static, known_truth, opened, subscript, value
-from .reader import Carried, Frame, Reader
+from .reader import DEAD, Carried, Frame, Reader
 from .statements import BREAK, CONTINUE, any_of, assign, exit_flags, flatten, read
 from .tree import children
 from .values import Closure, DictValue, Flat, Generator, Iteration, ListValue, Mutable, Steps
@@ -549,6 +549,7 @@ def while_loop(reader: Reader, frame: Frame, node: cst.While) -> None:
         frozenset(names_read(frame.body, node)) | names_read(node.test) if frame.body is not None else names
     )
     orelse = flatten(node.orelse.body) if node.orelse else []
+    before = exit_flags(frame)
     mark, env, site = len(reader.journal), dict(frame.env), reader.site
     outer, frame.can_unroll = frame.can_unroll, False
     try:
@@ -561,7 +562,10 @@ def while_loop(reader: Reader, frame: Frame, node: cst.While) -> None:
                 reader.rewind(mark)
                 frame.env, reader.site = env, site
             else:
-                _else(reader, frame, orelse)
+                if _is_true(node.test):
+                    _left_by_return(frame, before)
+                if DEAD not in frame.env:
+                    _else(reader, frame, orelse)
                 return
         _while_true(reader, frame, node, Loop(reader, frame, names, outside, node))
     finally:
@@ -616,6 +620,21 @@ def _leaves_loop(node: cst.CSTNode) -> bool:
     if isinstance(node, cst.For | cst.While | cst.FunctionDef | cst.BaseExpression):
         return False
     return isinstance(node, cst.Break | cst.Continue) or any(map(_leaves_loop, children(node)))
+
+
+def _is_true(test: cst.BaseExpression) -> bool:
+    return (isinstance(test, cst.Name) and test.value == "True") or (
+        isinstance(test, cst.Integer) and test.evaluated_value != 0
+    )
+
+
+def _left_by_return(frame: Frame, before: dict[str, Any]) -> None:
+    """After `while True` without a `break`: if no other `return` was taken, the last one was."""
+    flags = [name for name in exit_flags(frame) if name not in before]
+    if not flags:
+        frame.env[DEAD] = TRUE
+    elif BREAK not in flags:
+        frame.env[flags[-1]] = TRUE
 
 
 def _for(

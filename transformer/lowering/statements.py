@@ -26,15 +26,14 @@ from ..ir import (
     ASSERT,
     DELETE,
     FALSE,
-    INDEX,
     RAISE,
     STORE,
+    TRUE,
     UNBOUND,
     Arg,
     Block,
     Const,
     Handler,
-    Let,
     Op,
     Ref,
     Slc,
@@ -90,10 +89,13 @@ def read_body(reader: Reader, frame: Frame, node: cst.FunctionDef | cst.Lambda) 
             frame, node, Code.UNSUPPORTED_SYNTAX, "`async def` is not read", "write a plain function"
         )
     read(reader, frame, flatten(node.body))
-    result = frame.env.get(VALUE, UNBOUND)
-    if result is UNBOUND:
-        return UNBOUND if DEAD in frame.env else Const(None)
-    return result
+    if DEAD in frame.env:
+        return UNBOUND
+    returned = frame.env.get(DONE, FALSE)
+    if returned in (TRUE, FALSE):
+        return frame.env[VALUE] if returned == TRUE else Const(None)
+    result = frame.env[VALUE]
+    return reader.branches(frame, returned, lambda: result, lambda: Const(None))
 
 
 def flatten(body: cst.BaseSuite) -> list[cst.CSTNode]:
@@ -148,42 +150,48 @@ def _unless_left(reader: Reader, frame: Frame, rest: Sequence[cst.CSTNode], node
     flags = exit_flags(frame)
     if not flags:
         return False
-    if any(f == Const(True) for f in flags.values()):
-        return True
     if frame.loops == 0:
-        return _take_return(reader, frame, rest, flags)
-    if not rest:
+        _take_return(reader, frame, rest, flags)
+        return True
+    if not rest or TRUE in flags.values():
         return True
     left = any_of(reader, list(flags.values()))
     reader.branches(frame, left, lambda: None, lambda: read(reader, frame, rest))
     return True
 
 
-def _take_return(reader: Reader, frame: Frame, rest: Sequence[cst.CSTNode], flags: dict[str, Any]) -> bool:
+def _take_return(reader: Reader, frame: Frame, rest: Sequence[cst.CSTNode], flags: dict[str, Any]) -> None:
     """Outside all loops: a `return` met inside one is evaluated here, with the names as they were."""
     numbered = {name: flag for name, flag in flags.items() if name.startswith("%return")}
     for name in numbered:
-        frame.env[name] = Const(False)
-    if not numbered:
-        done = flags[DONE]
-        reader.branches(frame, done, lambda: None, lambda: read(reader, frame, rest))
-        return True
+        frame.env[name] = FALSE
 
     def unwind(remaining: list[tuple[str, Any]]) -> None:
         if not remaining:
-            if DONE in flags and flags[DONE] != Const(False):
-                reader.branches(frame, flags[DONE], lambda: None, lambda: read(reader, frame, rest))
-            else:
-                read(reader, frame, rest)
+            _after_return(reader, frame, flags.get(DONE, FALSE), rest)
             return
         name, flag = remaining[0]
         expression = frame.returns[int(name.removeprefix("%return"))]
+        if flag == TRUE:
+            _return_value(reader, frame, expression)
+            return
         reader.branches(
             frame, flag, lambda: _return_value(reader, frame, expression), lambda: unwind(remaining[1:])
         )
 
     unwind(list(numbered.items()))
-    return True
+
+
+def _after_return(reader: Reader, frame: Frame, done: Arg, rest: Sequence[cst.CSTNode]) -> None:
+    """What follows is read where the function has not returned yet."""
+
+    def returned() -> None:
+        frame.env[DONE] = TRUE
+
+    if done == FALSE:
+        read(reader, frame, rest)
+    elif done != TRUE:
+        reader.branches(frame, done, returned, lambda: read(reader, frame, rest))
 
 
 def exit_flags(frame: Frame) -> dict[str, Any]:
@@ -513,14 +521,6 @@ def store(
             if isinstance(result, ListValue) and isinstance(obj.kind, Opaque)
             else reader.arg(result)
         )
-        if _is_torn(reader, obj, at, held):
-            reader.refuse(
-                frame,
-                node,
-                Code.MUTATION,
-                "this store overlaps what it reads, at another step: NumPy reads what it has just written",
-                "store a copy of the right-hand side",
-            )
         reader.do(STORE, obj, reader.arg(at), held, effect="write")
         return
     reader.refuse(frame, node, Code.MUTATION, "this value cannot be stored into", "")
@@ -532,18 +532,6 @@ def _is_constant(at: Slc) -> bool:
 
 def _slice_of(at: Slc) -> slice:
     return slice(*(p.value for p in (at.start, at.stop, at.step) if isinstance(p, Const)))
-
-
-def _is_torn(reader: Reader, obj: Var, at: Any, held: Arg) -> bool:
-    """`a[::2] = a[:3]` of a vector: NumPy buffers an overlap only where the steps have different signs."""
-    if not isinstance(at, Slc) or not isinstance(obj.kind, Array) or obj.kind.ndim != 1:
-        return False
-    made = next((s for s in reversed(reader.statements) if isinstance(s, Let) and held in s.outs), None)
-    if made is None or made.op is not INDEX or made.args[0] is not obj:
-        return False
-    parts = [part.step for part in (at, made.args[1]) if isinstance(part, Slc)]
-    steps = [1 if step.value is None else step.value for step in parts if isinstance(step, Const)]
-    return len(steps) == 2 and steps[0] != steps[1] and steps[0] * steps[1] > 0
 
 
 def _list_var(obj: ListValue) -> Var:

@@ -19,7 +19,7 @@ import numpy as np
 from ...runtime import support_memory as support
 from ..errors import Code
 from ..infer import arg_kind
-from ..ir import BINARY, STORE, Arg, Const, Op, Ref, Slc, Tup, Var
+from ..ir import BINARY, STORE, Arg, Const, Op, Ref, Slc, Tup, Var, variables
 from ..kinds import Array, Number, Opaque
 from .reader import Frame, Reader
 
@@ -123,6 +123,9 @@ def call_with_out(
     for target, value in zip(outs, results, strict=True):
         if target == Const(None):
             continue
+        if function in (np.concatenate, np.stack):  # no ufunc: these write while they read
+            joined = [v for a in map(reader.arg, args) for v in variables(a)]
+            _unshared(reader, target_of(reader, frame, target, node), *joined)
         _store_masked(reader, target_of(reader, frame, target, node), reader.arg(where), reader.arg(value))
     return (
         outs[0]
@@ -162,8 +165,8 @@ def _fill_diagonal(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[s
         )
     index = reader.let(helper(support.diagonal_places), target, kind=Opaque(None))
     value = reader.arg(args[1])
-    value = _cycled(reader, value, index)
-    store(reader, target, index, value)
+    _unshared(reader, target, value)
+    store(reader, target, index, _cycled(reader, value, index))
     return Const(None)
 
 
@@ -194,6 +197,7 @@ def store_flat(reader: Reader, target: Var, at: Arg, value: Arg) -> None:
     if at == Const(Ellipsis):
         at = Slc(Const(None), Const(None), Const(None))
     index = reader.let(helper(support.flat_index), target, at, kind=Opaque(None))
+    _unshared(reader, target, value)
     store(
         reader,
         target,
@@ -228,8 +232,16 @@ def _place(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any]
     target = target_of(reader, frame, args[0], node)
     values = _array_of(reader, reader.arg(args[2]))
     index = reader.let(helper(support.masked_places), target, reader.arg(args[1]), kind=Opaque(None))
+    _unshared(reader, target, values)
     store(reader, target, index, _cycled(reader, values, index))
     return Const(None)
+
+
+def _unshared(reader: Reader, target: Var, *values: Arg) -> None:
+    """Check that no value is a view of the target, where NumPy reads what it has just written."""
+    arrays = [v for v in values if isinstance(v, Var) and not isinstance(v.kind, Number)]
+    if arrays:
+        reader.do(helper(support.refuse_shared), target, *arrays, effect="io")
 
 
 def _cycled(reader: Reader, values: Arg, index: Arg) -> Arg:
