@@ -9,7 +9,9 @@ around it (its *captured* values), so that its derivative in them is that of the
     push_captured(f, f_dot, x)          d f(x) / d captured * f_dot
     jacobian_in_argument(f, x)          d f(x) / dx, all of it
     as_it_is(like, function, ...)       function(...) as a constant of the kind of `like`
-    attribute_like(like, found, "x")    found.x, of the kind of `like`
+    attribute_like(like, found, "x")    found.x, of the kind of `like`, or "[:, :]" for a matrix
+    item_like(like, found, 0)           found[0], of the kind of `like`
+    integrated(like, h, a, b)           the integral of h, of each of its parts that are like those of `like`
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ __all__ = [
     "as_it_is",
     "attribute_like",
     "constant",
+    "integrated",
+    "item_like",
     "jacobian_in_argument",
     "jacobian_rows",
     "pull_argument",
@@ -87,6 +91,16 @@ def as_it_is(like: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
 def attribute_like(like: Any, found: Any, name: str) -> Any:
     """An attribute of what `as_it_is` gave, an array of doubles or a number like `like`."""
     raise _only_read("attribute_like")
+
+
+def item_like(like: Any, found: Any, position: int) -> Any:
+    """An item of what `as_it_is` gave, an array of doubles or a number like `like`."""
+    raise _only_read("item_like")
+
+
+def integrated(like: Any, h: Any, a: Any, b: Any) -> Any:
+    """The integral of `h` from `a` to `b`, part by part; the parts are like those of `like`."""
+    raise _only_read("integrated")
 
 
 def _only_read(name: str) -> NotImplementedError:

@@ -1,7 +1,7 @@
-"""Points that a solver finds: their derivative does not ask how they were found.
+"""What a solver finds: the derivative of it does not ask how it was found.
 
-In: a point `x` at which `f(x)` is 0, and `f` with what it captures. Out: `x`; its derivative in what `f` has
-captured comes from the implicit function theorem (Krantz and Parks, "The Implicit Function Theorem", 2002):
+In: a value, and what it is. Out: the value. Of a point `x` at which `f(x)` is 0, the derivative in what `f`
+captures comes from the implicit function theorem (Krantz and Parks, "The Implicit Function Theorem", 2002):
 of f(x, p) = 0, dx/dp = -(df/dx)^-1 df/dp at the point.
 
     x = root_point(scipy.optimize.brentq(f, a, b), f)
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["root_point", "solved", "solved_transposed"]
+__all__ = ["at_times", "integral", "root_point", "solved", "solved_transposed"]
 
 
 def root_point(x: Any, f: Any) -> Any:
@@ -41,3 +41,21 @@ def solved_transposed(slope: Any, b: Any) -> Any:
     array([ 1., -2.])
     """
     return b / slope if np.ndim(slope) == 0 else np.linalg.solve(slope.T, b)
+
+
+def integral(value: Any, f: Any, a: Any, b: Any) -> Any:
+    """`value`, as the integral of `f` from `a` to `b`.
+
+    >>> integral(0.5, lambda x: x, 0.0, 1.0)
+    0.5
+    """
+    return value
+
+
+def at_times(steps: Any, t_span: Any) -> Any:
+    """`steps`, as the times that a solver of differential equations chose between the ends of `t_span`.
+
+    >>> at_times([0.0, 0.4, 1.0], (0.0, 1.0))
+    [0.0, 0.4, 1.0]
+    """
+    return steps

@@ -87,6 +87,7 @@ SCIPY = {
     "support_scipy",
     "support_special",
     "support_filter",
+    "scipy_integrate",
     "scipy_linalg",
     "scipy_optimize",
     "scipy_signal",

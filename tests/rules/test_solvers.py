@@ -16,6 +16,7 @@ import adjoin
 from adjoin.transformer.errors import AdjoinError
 
 optimize = pytest.importorskip("scipy.optimize")
+integrate = pytest.importorskip("scipy.integrate")
 
 P = np.array([1.2, 0.7])
 T = np.linspace(0.0, 1.0, 5)
@@ -218,6 +219,118 @@ def test_least_squares() -> None:
     step = 1e-3
     expected = (f(1.3 + step) - f(1.3 - step)) / (2 * step)
     np.testing.assert_allclose(adjoin.grad(f)(1.3), expected, rtol=1e-4)
+
+
+# -- integrals -----------------------------------------------------------------------------------------
+
+
+def wave_up_to(k):
+    return integrate.quad(lambda x: np.sin(k * x) + k, 0.0, 2.0)[0] ** 2
+
+
+def bell(k):
+    return integrate.quad(lambda x: np.exp(-k * x * x), -np.inf, np.inf)[0]
+
+
+def with_an_array_and_an_end(p):
+    value, _ = integrate.quad(lambda x, p: np.sum(p * np.exp(-x * p)), 0.0, p[1], args=(p,))
+    return value * p[0]
+
+
+def between_two_ends(p):
+    return integrate.quad(np.cos, p[0], p[1])[0]
+
+
+def of_vectors(p):
+    return np.sum(integrate.quad_vec(lambda x: np.sin(p * x), 0.0, p[0])[0] ** 2)
+
+
+@pytest.mark.parametrize("f", [wave_up_to, bell, with_an_array_and_an_end, of_vectors])
+def test_integrals(f: Any) -> None:
+    at = 1.3 if f in (wave_up_to, bell) else P
+    assert_gradient(f, at)
+    assert_second_order(f, at)
+
+
+def test_integrals_by_hand() -> None:
+    np.testing.assert_allclose(adjoin.grad(bell)(1.3), -0.5 * np.sqrt(np.pi / 1.3**3), rtol=1e-9)
+    np.testing.assert_allclose(adjoin.grad(between_two_ends)(P), [-np.cos(1.2), np.cos(0.7)], rtol=1e-12)
+
+
+# -- differential equations ----------------------------------------------------------------------------
+
+#: The choice of steps moves with the parameters, and so do differences: they are taken with tight steps.
+FINE = {"rtol": 1e-10, "atol": 1e-12}
+
+
+def swing(t, y, a, b):
+    return [y[1], -a * y[0] - b * y[1] + np.sin(t)]
+
+
+def in_the_start(p):
+    return np.sum(integrate.solve_ivp(swing, (0.0, 2.0), p, args=(1.2, 0.3), **FINE).y[:, -1] ** 2)
+
+
+def in_what_the_equation_captures(p):
+    found = integrate.solve_ivp(
+        lambda t, y: np.array([y[1], -p[0] * y[0] - p[1] * y[1]]),
+        (0.0, 2.0),
+        np.array([1.0, 0.3]),
+        t_eval=np.linspace(0.0, 2.0, 7),
+        **FINE,
+    )
+    return np.sum(found.y**2) + found.t[-1]
+
+
+def backwards_in_time(p):
+    found = integrate.solve_ivp(
+        lambda t, y: -p * y**2, (2.0, 0.0), 0.2 * p, method="RK23", t_eval=[2.0, 1.9, 0.5], rtol=1e-8
+    )
+    return np.sum(found.y[:, -1] ** 2)
+
+
+def of_high_order(p):
+    found = integrate.solve_ivp(lambda t, y: -p * y**2, (0.0, 2.0), p + 1.0, method="DOP853", **FINE)
+    return np.sum(found.y[:, -1] ** 2)
+
+
+EQUATIONS = [in_the_start, in_what_the_equation_captures, backwards_in_time, of_high_order]
+
+
+@pytest.mark.parametrize("f", EQUATIONS)
+def test_differential_equations(f: Any) -> None:
+    assert_gradient(f, P, rtol=1e-4)
+
+
+@pytest.mark.parametrize("f", EQUATIONS[:2])
+def test_second_derivatives_of_differential_equations(f: Any) -> None:
+    assert_second_order(f, P, rtol=1e-3)
+
+
+def test_growth_by_hand() -> None:
+    def f(k):
+        return integrate.solve_ivp(lambda t, y: k * y, (0.0, 1.0), [2.0], **FINE).y[0, -1]
+
+    np.testing.assert_allclose(adjoin.grad(f)(0.7), 2.0 * np.exp(0.7), rtol=1e-8)
+    np.testing.assert_allclose(adjoin.grad(adjoin.grad(f))(0.7), 2.0 * np.exp(0.7), rtol=1e-8)
+
+
+def test_the_times_have_no_derivative() -> None:
+    def f(end):
+        return integrate.solve_ivp(lambda t, y: -y, (0.0, end), [2.0]).y[0, -1]
+
+    with pytest.raises(AdjoinError, match="no derivative in `t_span`"):
+        adjoin.grad(f)(1.0)
+    with pytest.raises(AdjoinError, match="no derivative in `t_span`"):
+        adjoin.jvp(f, (1.0,), (1.0,))
+
+
+def test_an_implicit_method_is_refused() -> None:
+    def f(k):
+        return integrate.solve_ivp(lambda t, y: -k * y, (0.0, 1.0), [2.0], method="BDF").y[0, -1]
+
+    with pytest.raises(AdjoinError, match="method='BDF'"):
+        adjoin.grad(f)(1.0)
 
 
 # -- refusals ------------------------------------------------------------------------------------------

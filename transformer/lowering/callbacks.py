@@ -28,6 +28,7 @@ from ..analyses.aliases import Aliases
 from ..errors import AdjoinError, Code, Where
 from ..infer import arg_kind
 from ..ir import (
+    INDEX,
     UNBOUND,
     Arg,
     Block,
@@ -44,6 +45,7 @@ from ..ir import (
     walk,
 )
 from ..kinds import Array, Kind, Number, Opaque, Sequence, dims_of
+from ..sizes import named
 from ..source import read_own
 from . import derivatives
 from .instances import Instance, fresh_name
@@ -257,6 +259,8 @@ def _names(function: Any, count: int) -> list[str]:
         known = _names(function.function, count + 1)[1:]
     elif isinstance(function, Choice | ObjectValue) or is_closing(function):
         known = []
+    elif isinstance(function, Ref) and not hasattr(function.value, "__code__"):
+        known = []  # a ufunc, say
     else:
         known = derivatives.parameters_of(function)
     return [known[i] if i < len(known) else "x" for i in range(count)]
@@ -332,10 +336,7 @@ def jacobian_in_argument(
 
 def as_it_is(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
     like, function, *operands = args
-    kind: Kind = Opaque(None)
-    if like != Const(None):
-        kind = arg_kind(reader.arg(like))
-        kind = Array("f8", kind.dims) if isinstance(kind, Array) else Number("float")
+    kind = Opaque(None) if like == Const(None) else _like(reader, like)
     called = reader.as_it_is
     if called is not None and called.value is function.value:
         function = called  # as the user writes it
@@ -344,11 +345,40 @@ def as_it_is(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, An
     return reader.let(op, *(reader.arg(a) for a in operands), kind=kind, options=options)
 
 
+def _like(reader: Reader, like: Any) -> Kind:
+    """Doubles, as many as `like` has; a string says of how many dimensions an array of doubles is."""
+    if isinstance(like, Const) and isinstance(like.value, str):
+        return named(Array("f8", (None,) * like.value.count(":")))
+    kind = arg_kind(reader.arg(like))
+    return Array("f8", kind.dims) if isinstance(kind, Array) else Number("float")
+
+
 def attribute_like(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
     like, found, name = args
-    kind = arg_kind(reader.arg(like))
-    kind = Array("f8", kind.dims) if isinstance(kind, Array) else Number("f8")
-    return reader.let(Op("attribute", name.value), found, kind=kind)
+    return reader.let(Op("attribute", name.value), found, kind=_like(reader, like))
+
+
+def item_like(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    like, found, position = args
+    return reader.let(INDEX, found, position, kind=_like(reader, like))
+
+
+def integrated(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    from ...runtime.rules import scipy_integrate as integrals
+    from .calls import read_call
+
+    like, h, a, b = args
+
+    def integral(number: Any, array: Any, of: Arg, *more: Any) -> Any:
+        body = read_own(number if isinstance(arg_kind(of), Number) else array)
+        return reader.arg(read_call(reader, frame, body, (), [h, *more, a, b], {}, node))
+
+    if not is_closing(like):
+        return integral(integrals.integrated_number, integrals.integrated_array, like)
+    one, several = integrals.integrated_number_part, integrals.integrated_array_part
+    held = enumerate(like.items[1:], 1)
+    parts = [integral(one, several, x, Const(i)) if _carries(x) else Const(None) for i, x in held]
+    return Tup((Const(None), *parts))
 
 
 def operands(
@@ -374,6 +404,8 @@ READ: dict[Callable[..., Any], Callable[..., Any]] = {
     names.jacobian_in_argument: jacobian_in_argument,
     names.as_it_is: as_it_is,
     names.attribute_like: attribute_like,
+    names.item_like: item_like,
+    names.integrated: integrated,
 }
 
 __all__ = [

@@ -1,0 +1,137 @@
+"""Integrals and differential equations of SciPy.
+
+In: `g`, `out` and the operands. Out: for sums over samples (`trapezoid`, `simpson`), the transpose; for
+`quad`, the integral of the derivative, and the integrand at the ends; for `solve_ivp`, the steps that SciPy
+took, taken again so that each of them can be differentiated. Where the steps are has no derivative.
+
+    @instead(scipy.integrate.quad, func=NUMBER)
+    def quad(func, a, b, **options):
+        found = as_it_is(None, scipy.integrate.quad, func, a, b, **options)
+        return integral(item_like(0.0, found, 0), func, a, b), item_like(0.0, found, 1)
+
+This file is imported when a function is looked up after `scipy.integrate` was imported, never before.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import scipy.integrate
+
+from ..instead import NUMBER, instead, vector
+from ..support_callbacks import as_it_is, attribute_like, item_like
+from ..support_implicit import at_times, integral
+
+# -- integrals -----------------------------------------------------------------------------------------
+
+
+_PLAIN = {"full_output": (0, False), "points": (None,), "weight": (None,), "complex_func": (False,)}
+
+
+@instead(scipy.integrate.quad, func=NUMBER, only=_PLAIN)
+def quad(func: Any, a: Any, b: Any, **options: Any) -> Any:
+    found = as_it_is(None, scipy.integrate.quad, func, a, b, **options)
+    return integral(item_like(0.0, found, 0), func, a, b), item_like(0.0, found, 1)
+
+
+@instead(scipy.integrate.quad_vec, f=NUMBER, only={"full_output": (False,), "points": (None,)})
+def quad_vec(f: Any, a: Any, b: Any, **options: Any) -> Any:
+    found = as_it_is(None, scipy.integrate.quad_vec, f, a, b, **options)
+    return integral(item_like(f(a), found, 0), f, a, b), item_like(0.0, found, 1)
+
+
+def integrated_number(h: Any, a: Any, b: Any) -> Any:
+    """The integral of a function whose values are numbers."""
+    return scipy.integrate.quad(h, a, b)[0]
+
+
+def integrated_array(h: Any, a: Any, b: Any) -> Any:
+    """The integral of a function whose values are arrays."""
+    return scipy.integrate.quad_vec(h, a, b)[0]
+
+
+def integrated_number_part(h: Any, i: int, a: Any, b: Any) -> Any:
+    """The integral of a number among the values of a function."""
+    return scipy.integrate.quad(lambda x: h(x)[i], a, b)[0]
+
+
+def integrated_array_part(h: Any, i: int, a: Any, b: Any) -> Any:
+    """The integral of an array among the values of a function."""
+    return scipy.integrate.quad_vec(lambda x: h(x)[i], a, b)[0]
+
+
+# -- differential equations ----------------------------------------------------------------------------
+
+
+@instead(
+    scipy.integrate.solve_ivp,
+    fun=(NUMBER, vector("y0")),
+    arrays=("fun",),
+    only={
+        "method": ("RK45", "RK23", "DOP853"),
+        "events": (None,),
+        "vectorized": (False,),
+    },
+)
+def solve_ivp(
+    fun: Any,
+    t_span: Any,
+    y0: Any,
+    method: str = "RK45",
+    t_eval: Any = None,
+    dense_output: bool = False,
+    **options: Any,
+) -> Any:
+    found = as_it_is(
+        None, scipy.integrate.solve_ivp, fun, t_span, y0, method=method, dense_output=True, **options
+    )
+    steps = at_times(attribute_like("[:]", found.sol, "ts"), t_span)
+    if dense_output:  # code that was generated takes the steps itself; what else it may want is refused
+        return SimpleNamespace(
+            sol=SimpleNamespace(ts=steps),
+            success=found.success,
+            status=found.status,
+            message=found.message,
+            nfev=found.nfev,
+        )
+    solver = getattr(scipy.integrate, method)
+    A = attribute_like("[:, :]", solver, "A")
+    B, C = attribute_like("[:]", solver, "B"), attribute_like("[:]", solver, "C")
+    y = np.asarray(y0, dtype=float)
+    f = fun(steps[0], y)
+    if t_eval is None:
+        states = np.empty((len(steps), len(y)))
+        states[0] = y
+    else:
+        t_eval = np.asarray(t_eval)
+        ahead = np.sign(t_span[1] - t_span[0])
+        ends = np.searchsorted(ahead * t_eval, ahead * steps, side="right")
+        ends[0] = 0
+        P = attribute_like("[:, :]", solver, "P")
+        inside = np.empty((len(y), len(t_eval)))
+    for i in range(len(steps) - 1):
+        t, h = steps[i], steps[i + 1] - steps[i]
+        K = np.empty((len(B) + 1, len(y)))
+        K[0] = f
+        for s in range(1, len(B)):
+            K[s] = fun(t + C[s] * h, y + np.dot(K[:s].T, A[s, :s]) * h)
+        y_new = y + h * np.dot(K[:-1].T, B)
+        f = fun(t + h, y_new)
+        if t_eval is None:
+            states[i + 1] = y_new
+        else:
+            K[-1] = f
+            fraction = (t_eval[ends[i] : ends[i + 1]] - t) / h
+            powers = np.cumprod(np.tile(fraction, (P.shape[1], 1)), axis=0)
+            inside[:, ends[i] : ends[i + 1]] = h * np.dot(K.T.dot(P), powers) + y[:, None]
+        y = y_new
+    return SimpleNamespace(
+        t=steps if t_eval is None else t_eval,
+        y=states.T if t_eval is None else inside,
+        success=found.success,
+        status=found.status,
+        message=found.message,
+        nfev=found.nfev,
+    )
