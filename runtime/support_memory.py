@@ -138,9 +138,11 @@ class Parts(tuple):  # type: ignore[type-arg]
 
 
 def plus(a: Any, b: Any) -> Any:
-    """The sum of two adjoints; None for no adjoint, tuples and lists part by part."""
+    """The sum of two adjoints; None for no adjoint, tuples, lists and dicts part by part."""
     if a is None or b is None:
         return a if b is None else b
+    if isinstance(a, dict):
+        return {key: plus(part, b[key]) for key, part in a.items()}
     return Parts(a) + b if isinstance(a, tuple | list) else a + b
 
 
@@ -211,6 +213,8 @@ def scattered(g: Any, x: Any, index: Any) -> Any:
         parts = list(adjoint)
         add_to_item(parts, index, g)
         return Parts(parts)
+    if isinstance(adjoint, dict):
+        return {key: g if key == index else part for key, part in adjoint.items()}
     np.add.at(adjoint, index, g)
     return adjoint
 

@@ -131,7 +131,8 @@ def _result_kind(result: Any) -> Kinds:
         return kinds if all(isinstance(k, Kind) for k in kinds) else UNKNOWN  # type: ignore[return-value]
     if isinstance(result, list):
         parts = {_result_kind(r) for r in result}
-        return Sequence(parts.pop()) if len(parts) == 1 else UNKNOWN  # type: ignore[arg-type]
+        one = parts.pop() if len(parts) == 1 else None
+        return Sequence(one) if isinstance(one, Kind) else UNKNOWN
     if isinstance(result, np.ndarray):
         numeric = result.dtype.kind in "biufc"
         return Array(dtype_code(result.dtype), (None,) * result.ndim) if numeric else UNKNOWN
