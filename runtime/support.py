@@ -329,7 +329,7 @@ def stop_gradient(x: Any) -> Any:
     >>> stop_gradient(2.0)
     2.0
     """
-    return x
+    return x.detach() if hasattr(x, "detach") else x
 
 
 # -- ufunc.outer -------------------------------------------------------------------------------------

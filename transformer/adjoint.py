@@ -33,6 +33,7 @@ from .ir import (
     INDEX,
     STORE,
     UNBOUND,
+    VALUE,
     Arg,
     Block,
     Const,
@@ -75,6 +76,7 @@ from .kinds import (
 from .kinds import Sequence as SequenceKind
 from .lowering.expressions import subscript
 from .lowering.generated import passed_together
+from .lowering.hooks import spliced
 from .lowering.reader import Frame, Reader
 from .lowering.splice import splice
 from .rerun import reverse_rerun
@@ -437,6 +439,8 @@ class Adjoint(Reader):
             self._index(s)
         elif form == "value":
             self._value(s)
+        elif form == "hook":
+            self._hook(s)
         elif any(self.activity.active(out) for out in s.outs):
             self._operation(s)
 
@@ -452,6 +456,34 @@ class Adjoint(Reader):
         g = self.take(out)
         if g is not None:
             self.contribute(source, g)
+
+    def _hook(self, s: Let) -> None:
+        """`adjoint_hook(x, hook)`: what the hook makes of the adjoint of its result is that of `x`."""
+        out, (x, *captured), hook = s.out, s.args, s.op.function
+        if not self.activity.active(out):
+            return
+        g = self.take(out)
+        if g is None:
+            return
+        memory = g if self.is_buffer(out) else None
+        if isinstance(out.kind, Array) and isinstance(arg_kind(g), Number):
+            g = self._spread(g, out)
+        if memory is not None or hook.changes:
+            g = self.let(Op("method", "copy", np.copy), g)
+        self._name(g, out)
+        body = spliced(hook, g, map(self.primal, captured))
+        for statement in body.body:
+            self.add(statement)
+        (made,) = body.yields
+        if made == Const(None):
+            made = g
+        elif isinstance(out.kind, Array) and isinstance(arg_kind(made), Number):
+            made = self._spread(made, out)
+        made = self._real(made, out)
+        if memory is None:
+            self.contribute(x, made)
+        elif made is not g:
+            self.do(STORE, memory, ELLIPSIS, made, effect="write")
 
     def _index(self, s: Let) -> None:
         out, (x, index) = s.out, s.args[:2]
@@ -1270,9 +1302,11 @@ class StaticShadows:
             owner = view.args[0]
             assert isinstance(owner, Var)
             base = self.shadow(owner)
-            args = (base, *(adjoint.primal(a) for a in view.args[1:]))
+            named = view.op.form == "hook"
+            args = (base, *(adjoint.primal(a) for a in (() if named else view.args[1:])))
             made = Var(bar_name(v), v.kind, adjoint_hint(v))
-            adjoint.add(Let((made,), view.op, args, view.kwargs, "", adjoint.site))
+            op = VALUE if named else view.op
+            adjoint.add(Let((made,), op, args, view.kwargs, "", adjoint.site))
         elif isinstance(v.kind, SequenceKind):
             made = adjoint.let(
                 adjoint.function_op(support.zeros_of), adjoint.primal(v), kind=v.kind, name=bar_name(v)
@@ -1427,7 +1461,7 @@ def certainly_view(s: Let) -> bool:
         np.fliplr,
     ):
         return s.op.function not in (np.broadcast_to, np.diagonal)
-    return s.op.form == "value" and isinstance(s.args[0], Var)
+    return s.op.form in ("value", "hook") and isinstance(s.args[0], Var)
 
 
 def bar_name(v: Var) -> str:

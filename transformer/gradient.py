@@ -573,6 +573,8 @@ class GradientOfGradient(Gradient):
         from .crosswise import PASSED_OVER
 
         plain = not any(each._has_aux or each._with_value for each in self._below()) and not self._has_aux
+        innermost = self._below()[0]._last
+        plain = plain and not (innermost is not None and innermost.hooked)  # tangents see no hooks
         if error.code not in PASSED_OVER or not plain:
             raise error
         return self.primal(*args, **kwargs), _Crossed(self, args, kwargs)

@@ -197,6 +197,7 @@ class Op:
     ``shape`` a.shape[i] · ``method`` a.name(b) · ``value`` a (a display or another name) · ``fstring`` ·
     ``assert`` · ``store`` a[i] = b · ``augment`` a[i] += b · ``set`` a.name = b · ``delete`` del a[i] ·
     ``raise`` · ``inplace`` a += b · ``apply`` a(b) of a value · ``push``/``pop`` the reverse sweep's stacks ·
+    ``hook`` gives its first operand on, and says what is to be done with its adjoint ·
     ``enter`` marks where a reversed block begins · ``declare`` a = None, for what only some paths bind.
     """
 
@@ -702,6 +703,8 @@ def apply(op: Op, args: list[Any], kwargs: dict[str, Any]) -> Any:
         return args[0].pop()
     elif op.form == "apply":
         return args[0](*args[1:])
+    elif op.form == "hook":
+        return args[0]
     elif op.form == "together":
         assert op.ref is not None
         return op.ref.value(*args)

@@ -45,6 +45,7 @@ from .ir import (
 )
 from .kinds import Array, Kind, Number, dtype_of, is_real
 from .lowering import derivatives
+from .lowering.hooks import without_hooks
 from .lowering.lower import Lowered, lower
 from .lowering.reader import Reader
 from .lowering.values import DictValue, ListValue, ObjectValue
@@ -90,6 +91,7 @@ class Generated:
     guards: dict[Any, str] = field(default_factory=dict)
     dependencies: tuple[tuple[str, str, str], ...] = ()
     writes: bool = False  # into an argument: whether arguments share memory matters then
+    hooked: bool = False  # by `adjoint_hook`, which tangents do not see
 
 
 def generate(function: Any, request: Request) -> Generated:
@@ -110,7 +112,9 @@ def _differentiated(lowered: Lowered, request: Request) -> list[Function]:
     private = guard_torn(private)
     leaves = {name: _leaves(lowered.parameters[name]) for name in request.wrt}
     if request.mode == "tangent":
-        return [_tangent(lowered, without_marks(private), leaves, request)]
+        plain = without_marks(private)
+        plain = replace(plain, body=without_hooks(plain.body))
+        return [_tangent(lowered, plain, leaves, request)]
     independent = [v for each in leaves.values() for v in each]
     private = extract(private, independent, lowered.reader)
     adjoint = Adjoint(private, independent, lowered.reader)
@@ -199,10 +203,16 @@ def _functions(
     else:
         first = private.body.yields[0]
         yields = (Tup((first, gradients[0] if len(gradients) == 1 else Tup(gradients))),)
-    sweeps = keep(adjoint, reverse, yields)
+    sweeps = _kept(adjoint, reverse, yields)
     body = Block((*sweeps.forward, *sweeps.reverse.body), sweeps.reverse.yields)
     suffix = "grad" if request.mode == "joint" else "value_and_grad"
     return [optimise(replace(private, name=f"{name}_{suffix}", body=body))]
+
+
+def _kept(adjoint: Adjoint, reverse: Reverse, yields: tuple[Arg, ...]) -> Sweeps:
+    """The two sweeps; the hooks of the function have done what they are for."""
+    sweeps = keep(adjoint, reverse, yields)
+    return replace(sweeps, forward=list(without_hooks(Block(tuple(sweeps.forward))).body))
 
 
 def _in_precision(a: Adjoint, seed: Arg | None, value: Var) -> Arg:
@@ -272,7 +282,7 @@ def split(
     seed = Var("seed", arg_kind(value))
     opened = adjoint.open_seed(seed, value)
     reverse = adjoint.sweep(lambda a: a.seed(value, opened))
-    sweeps = keep(adjoint, reverse, (gradients(reverse),))
+    sweeps = _kept(adjoint, reverse, (gradients(reverse),))
     crossing = _crossing(sweeps, private, seed)
     saved = Var("saved")
     unpack = _unpack(saved, crossing)
@@ -381,6 +391,7 @@ def _module(lowered: Lowered, functions: list[Function], request: Request) -> Ge
         dict(lowered.guards),
         tuple(_dependency(s) for s in lowered.sources),
         lowered.writes,
+        lowered.reader.hooked,
     )
 
 
@@ -391,6 +402,8 @@ def _instances(lowered: Lowered, module: Module) -> list[str]:
         name, which = missing[0]
         instance = module.instances[missing[0]]
         function = without_marks(instance.function)
+        if which in ("plain", "tangent"):
+            function = replace(function, body=without_hooks(function.body))
         if which == "plain":
             done[missing[0]] = emit(optimise(function), module, comments=False)
             continue

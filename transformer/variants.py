@@ -80,6 +80,7 @@ class Variant:
         wrt: for each gradient, the index of its argument among the values.
         single: as it was wanted.
         writes: whether an argument is written to, so that it matters if two of them share memory.
+        hooked: whether a hook looks at an adjoint.
         takes: the names of the parameters of each entry.
         bare: whether the entries return one gradient as it is, not in a tuple.
         reach: what the function can get at by name, and a watch over it.
@@ -103,6 +104,7 @@ class Variant:
         self.wrt = tuple(list(self.kinds).index(name) for name in wanted.wrt)
         self.single = wanted.single
         self.writes: bool = about["writes"]
+        self.hooked: bool = about["hooked"]
         self.bare = len(self.wrt) == 1
         self.takes = tuple(frozenset(_parameters(entry)) for entry in self.entries)
         self.free: list[Outside] = []
@@ -183,6 +185,7 @@ def variant_for(
     about = {
         "entries": list(generated.entries),
         "writes": generated.writes,
+        "hooked": generated.hooked,
         "free": [[n, path, _text_at(path, source, arguments)] for n, path in generated.free],
         "guards": [[path, _text_at(path, source, arguments)] for path in generated.guards],
         "dependencies": [

@@ -75,7 +75,7 @@ _OPERANDS = {
 }  # fmt: skip
 _OTHER_FORMS = frozenset(
     {"call", "method", "apply", "fstring", "user", "user_adjoint", "user_tangent", "log", "touch", "together"}
-    | {"checkpoint"}
+    | {"checkpoint", "hook"}
 )
 #: Forms of which one operand may be an index with slices in it (a call: `np.add.at`).
 _INDEXED = frozenset({"index", "store", "augment", "delete", "call", "method"})

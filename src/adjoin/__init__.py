@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .runtime.checkpoints import checkpoint as checkpoint
     from .runtime.checkpoints import checkpoint_report as checkpoint_report
     from .runtime.checkpoints import checkpointed as checkpointed
+    from .runtime.hooks import adjoint_hook as adjoint_hook
     from .runtime.modes import no_grad as no_grad
     from .runtime.rule import elementwise as elementwise
     from .runtime.rule import linear as linear
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 _HOME = {
     "AdjoinError": "transformer.errors",
     "Tensor": "runtime.tensors",
+    "adjoint_hook": "runtime.hooks",
     "backward": "runtime.autograd",
     "check": "transformer.check",
     "checkpoint": "runtime.checkpoints",

@@ -136,7 +136,7 @@ def edges(s: Statement) -> list[tuple[Var, list[Var]]]:
 
 def differentiable_operands(s: Let) -> list[Arg]:
     """The operands of an operation through which derivatives flow."""
-    if s.op.form == "index":
+    if s.op.form in ("index", "hook"):
         return [s.args[0]]
     if s.op.form in ("value", "inplace", "pop"):
         return list(s.args)
@@ -221,6 +221,7 @@ def _check(s: Let, activity: Activity, reasons: dict[int, AdjoinError]) -> None:
     function = s.op.function
     if s.op.form in (
         *_MOVES,
+        "hook",
         "together",
         "touch",
         "log",

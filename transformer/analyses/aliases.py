@@ -148,6 +148,9 @@ class Aliases:
             return
         if is_rerun(s) or function in _CHECKS:  # what is written to is copied
             return
+        if form == "hook":
+            self._union(s.out, s.args[0])
+            return
         if form == "together":  # copies that share memory with each other, and with nothing else
             self._union(*s.outs)
             return
@@ -169,7 +172,7 @@ class Aliases:
             self._union(*s.outs, s.args[0])
 
     def _may_return_alias(self, s: Let) -> bool:
-        if s.op.form == "value":
+        if s.op.form in ("value", "hook"):
             return True
         if s.op.form == "index":
             return not isinstance(arg_kind(s.args[0]), Array) or may_be_view(s.args[1])

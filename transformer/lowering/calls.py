@@ -24,6 +24,7 @@ from ...runtime import support_memory as memory
 from ...runtime import support_tangent
 from ...runtime.checkpoints import MARK, checkpoint
 from ...runtime.instead import instead_of
+from ...runtime.hooks import adjoint_hook
 from ...runtime.rule import lookup
 from ...runtime.rules.methods import IN_PLACE, METHODS
 from ...runtime.support import unbroadcast
@@ -1088,6 +1089,14 @@ def _beyond(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any
         "what this call does is not known before running",
         "write out what it stands for",
     )
+
+
+@builtin(adjoint_hook)
+def _adjoint_hook(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    from .hooks import read_hook
+
+    given = {**dict(zip(("x", "hook"), args, strict=False)), **kwargs}
+    return read_hook(reader, frame, given["x"], given["hook"], node)
 
 
 @builtin(memory.private_together)
