@@ -1,7 +1,7 @@
 """A value whose adjoint is looked at or changed in the middle of a reverse sweep.
 
-In: a value and a function of its adjoint. Out: the value; the adjoint of what came before is what the function
-makes of it.
+In: a value and a function of its adjoint. Out: the value; what comes before it gets the adjoint that the
+function returns.
 
     h = adjoin.adjoint_hook(h, lambda h_bar: np.clip(h_bar, -1.0, 1.0))
 """
@@ -17,11 +17,12 @@ T = TypeVar("T")
 def adjoint_hook(x: T, hook: Callable[[Any], Any]) -> T:
     """`x` itself; where its gradient is taken, the adjoint of `x` becomes ``hook(adjoint)``.
 
-    For use inside a function that is differentiated: to clip, scale, check or print an adjoint on its way back.
+    For use in a function that is differentiated: to clip, scale, check or print an adjoint on its way back.
     The statements of `hook` stand in the generated reverse sweep where the adjoint of `x` is complete, and
     read the values that its names had in the forward sweep. Plain calls and tangents (`jvp`) do not see it.
     Second derivatives are those of the gradient with the hook in it. Where nothing depends on the value that
-    is returned, the hook is not called. Of an array that is written to later, it gets the adjoint of the memory.
+    is returned, the hook is not called. Of an array that is written to later, it gets the adjoint of its
+    memory.
 
     Args:
         x: a number or an array, or in eager code a `Tensor` (which is copied).

@@ -1,4 +1,4 @@
-"""`adjoint_hook`: adjoints that are clipped, scaled or printed on their way back, in every form of a gradient."""
+"""`adjoint_hook`: adjoints clipped, scaled or printed on their way back, in every form of a gradient."""
 
 import numpy as np
 import pytest

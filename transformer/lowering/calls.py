@@ -23,8 +23,8 @@ import numpy as np
 from ...runtime import support_memory as memory
 from ...runtime import support_tangent
 from ...runtime.checkpoints import MARK, checkpoint
-from ...runtime.instead import instead_of
 from ...runtime.hooks import adjoint_hook
+from ...runtime.instead import instead_of
 from ...runtime.rule import lookup
 from ...runtime.rules.methods import IN_PLACE, METHODS
 from ...runtime.support import unbroadcast

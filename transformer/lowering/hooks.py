@@ -1,6 +1,6 @@
 """`adjoint_hook(x, hook)`: what the reverse sweep is to do with the adjoint of a value.
 
-In: the call, in a function that is being read. Out: a `Let` of the form ``hook``, which gives `x` on, and holds
+In: the call, in a function that is being read. Out: a `Let` of the form ``hook``, which gives `x` on and has
 the body of the hook as IR of its own. `Adjoint` puts that where it comes to the statement; afterwards, and in
 tangents, the statement is a second name of `x` (`without_hooks`).
 
@@ -58,9 +58,7 @@ class Hook:
     changes: bool
 
 
-def read_hook(
-    reader: Reader, frame: Frame, x: Any, hook: Any, node: cst.CSTNode | None
-) -> Any:
+def read_hook(reader: Reader, frame: Frame, x: Any, hook: Any, node: cst.CSTNode | None) -> Any:
     """The value of `adjoint_hook(x, hook)`."""
     from .calls import call
 
@@ -146,7 +144,8 @@ def _fits(result: Arg, x: Var) -> bool:
     have, want = dims_of(kind), dims_of(x.kind)
     if not isinstance(kind, Array) or have is None or want is None:
         return True
-    clash = any(isinstance(p, int) and isinstance(q, int) and p != q for p, q in zip(have, want, strict=False))
+    pairs = zip(have, want, strict=False)
+    clash = any(isinstance(p, int) and isinstance(q, int) and p != q for p, q in pairs)
     return len(have) == len(want) and not clash
 
 
