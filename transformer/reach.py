@@ -18,6 +18,7 @@ import builtins
 import dis
 import functools
 import hashlib
+import keyword
 import sys
 import types
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -106,7 +107,8 @@ class Reach:
         missing = name not in scope
         owner = f"{self._name(scope)}.get({name!r}{f', {self._name(_MISSING)}' if missing else ''})"
         value = scope.get(name, vars(builtins).get(name, _MISSING))
-        if scope is self._scope and value is not _MISSING:
+        sayable = name.isidentifier() and not keyword.iskeyword(name)  # pytest: "@py_builtins"
+        if scope is self._scope and value is not _MISSING and sayable:
             self._plain[owner] = name, self._name(value)
         return owner
 

@@ -280,14 +280,13 @@ def _walk(path: Path, source: Source, arguments: Mapping[str, Any]) -> Any:
 
 
 def _attributes(path: Path, start: Getter) -> Getter:
-    names = [name for _, name in path]
-    if not names:
+    if not path:
         return start
 
     def get(source: Source) -> Any:
         value = start(source)
-        for name in names:
-            value = getattr(value, name)
+        for step, name in path:
+            value = value[name] if step == "item" else getattr(value, name)
         return value
 
     return get

@@ -1,6 +1,9 @@
 """Calls: helpers, closures, lambdas, recursion, methods, partial, decorators, other modules, the REPL."""
 
 import functools
+import math
+import os
+import subprocess
 import sys
 import types
 
@@ -446,3 +449,69 @@ def test_function_name_held_in_a_variable():
         return g(x)
 
     assert_gradient(f, 0.9)
+
+
+# -- functions under other names ---------------------------------------------------------------------------
+
+OUTER, LARGEST, RUNNING = np.multiply.outer, np.maximum.reduce, np.add.accumulate
+AS_TYPE = np.ndarray.astype
+DOUBLED = np.vectorize(lambda t: 2 * t)
+DRAW = np.random.default_rng(3).normal
+LOOK_UP = {"a": 2.0}.get
+POWER_OF_TWO = functools.partial(math.pow, 2.0)
+WEIGHTED = functools.partial(np.dot, np.array([1.0, 2.0, 4.0]))
+WITH_AXIS = functools.partial(np.sum, axis=0)
+
+ALIASED = {
+    "method of a ufunc": lambda x: np.sum(OUTER(x, x) * np.arange(9.0).reshape(3, 3)),
+    "reduce": lambda x: LARGEST(x) ** 2,
+    "accumulate": lambda x: np.sum(RUNNING(x) ** 2),
+    "method of an array": lambda x: np.sum(AS_TYPE(x, complex).real ** 2),
+    "of something that is held": lambda x: np.sum(x**2 * OUTER(np.arange(2.0), np.ones(3))),
+    "vectorized": lambda x: np.sum(x**2 * DOUBLED(np.arange(3))),
+    "bound method": lambda x: np.sum(x**2) * LOOK_UP("a", 1.0) + LOOK_UP("b", 0.5) * x[0],
+    "partial of a library's": lambda x: np.sum(x**2) * POWER_OF_TWO(3.0),
+    "partial of an array": lambda x: WEIGHTED(x**2),
+    "partial with an option": lambda x: np.sum(WITH_AXIS(x[:, None] * x) ** 2),
+}
+
+
+@pytest.mark.parametrize("name", ALIASED)
+def test_a_function_under_another_name(name):
+    assert_gradient(ALIASED[name], np.array([0.3, -1.2, 0.8]))
+
+
+def test_a_random_method_under_another_name(monkeypatch):
+    gradient = adjoin.grad(lambda x: np.sum(x * DRAW(size=3)))
+    for seed in (1, 2):
+        monkeypatch.setitem(globals(), "DRAW", np.random.default_rng(seed).normal)
+        np.testing.assert_array_equal(gradient(np.ones(3)), np.random.default_rng(seed).normal(size=3))
+
+
+def test_a_rule_for_a_function_of_the_program_itself(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import numpy as np, adjoin\n"
+        "def sine(x): return np.frombuffer(np.sin(x).tobytes())\n"
+        "@adjoin.rule.vjp(sine)\n"
+        "def _(g, out, x): return g * np.cos(x)\n"
+        "def f(x): return np.sum(2.0 * sine(x))\n"
+        "print(adjoin.grad(f)(np.array([0.0, np.pi])))\n"
+    )
+    path = os.pathsep.join(p for p in sys.path if p)
+    for _ in range(2):  # the second process finds the code of the first
+        run = [sys.executable, str(script)]
+        done = subprocess.run(run, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
+        assert done.stdout == "[ 2. -2.]\n", done.stderr
+
+
+def test_a_rule_for_a_local_function():
+    def sine(x):
+        return np.sin(x)
+
+    @adjoin.rule.vjp(sine)
+    def _(g, out, x):
+        return g * np.cos(x)
+
+    with pytest.raises(adjoin.AdjoinError, match=r"cannot name `sine`.*\n(.*\n)*.*module level"):
+        adjoin.grad(lambda x: np.sum(sine(x)))(np.zeros(2))

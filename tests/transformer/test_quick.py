@@ -284,6 +284,17 @@ def test_a_builtin_that_is_hidden_or_replaced(monkeypatch: pytest.MonkeyPatch) -
     assert gradient(3.0) == 0.5
 
 
+def asserting(x: float) -> float:
+    assert x > 0.0
+    return x * x
+
+
+def test_globals_that_are_no_names_of_python() -> None:
+    gradient = adjoin.grad(asserting)  # which pytest rewrites
+    assert gradient(3.0) == gradient(3.0) == gradient(3.0) == 6.0
+    assert quick(gradient)
+
+
 def test_a_helper_that_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     gradient = adjoin.grad(with_helper)
     assert gradient(3.0) == gradient(3.0) == gradient(3.0) == 6.0

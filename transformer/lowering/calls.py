@@ -50,7 +50,7 @@ from .expressions import (
 )
 from .generated import TANGENTS_TOGETHER, TOGETHER, WRITING, carried, together
 from .instances import call_instance, is_recursive
-from .reader import Frame, Reader
+from .reader import Frame, Path, Reader
 from .values import (
     Bound,
     Choice,
@@ -186,7 +186,7 @@ def _call_ref(
         what = f"`{callee.text}` is called inside a function that is differentiated"
         reader.refuse(frame, node, Code.OPAQUE_CALL, what, "use grad there")
     if _hashable(function) and getattr(function, MARK, None) is function:
-        path = (*callee.path, ("attr", "__wrapped__")) if callee.path is not None else None
+        path = _within(callee, "__wrapped__")
         wrapped = Ref(getattr(function, "__wrapped__", None), callee.text, callee.imports, path)
         return _run_again(reader, frame, wrapped, args, kwargs, node)
     instead = instead_of(function)
@@ -209,19 +209,36 @@ def _call_ref(
     writes = stores.WRITERS.get(function) if _hashable(function) else None
     if writes is not None:
         return writes(reader, frame, args, kwargs, node)
-    if lookup(function) is not None or isinstance(function, np.ufunc):
+    if lookup(function) is not None or (isinstance(function, np.ufunc) and reader.spelled(callee)):
+        spelled = reader.spelled(callee)
+        if spelled is None:
+            reader.refuse(
+                frame,
+                node,
+                Code.OPAQUE_CALL,
+                f"generated code cannot name `{callee.text}`, which is no function of a module",
+                "define it at module level, under its own name",
+            )
+        callee = spelled
         if stores.splits_out(function, args, kwargs):
             return stores.call_with_out(reader, frame, callee, args, kwargs, node)
         return operation(reader, frame, callee, args, kwargs, node)
     if _is_helper(function):
         return _specialise(reader, frame, callee, args, kwargs, node)
     if isinstance(function, functools.partial):
-        inner = Ref(function.func, callee.text, callee.imports)
-        bound = [reader.wrap(a, "bound", None) for a in function.args]
-        named = {k: reader.wrap(v, k, None) for k, v in function.keywords.items()}
+        name = getattr(function.func, "__name__", "inner")
+        inner = reader.wrap(function.func, name, _within(callee, "func"))
+        bound = [
+            reader.wrap(a, f"{callee.text}_{i}", _within(callee, "args", i))
+            for i, a in enumerate(function.args)
+        ]
+        named = {
+            k: reader.wrap(v, f"{callee.text}_{k}", _within(callee, "keywords", k))
+            for k, v in function.keywords.items()
+        }
         return call(reader, frame, inner, [*bound, *args], {**named, **kwargs}, node)
-    if isinstance(function, types.MethodType):
-        path = (*callee.path, ("attr", "__self__")) if callee.path is not None else None
+    if isinstance(function, types.MethodType) and _has_readable_source(function.__func__):
+        path = _within(callee, "__self__")
         receiver = reader.wrap(function.__self__, getattr(function.__self__, "__name__", "self"), path)
         return call(reader, frame, Ref(function.__func__, callee.text), [receiver, *args], kwargs, node)
     if isinstance(function, type):
@@ -231,6 +248,13 @@ def _call_ref(
     if _has_readable_source(function):
         return _read_function(reader, frame, callee, args, kwargs, node)
     return _opaque(reader, callee, args, kwargs)
+
+
+def _within(callee: Ref, attribute: str, *items: Any) -> Path | None:
+    """The path to something that a callable holds: an attribute, or an item of one."""
+    if callee.path is None:
+        return None
+    return (*callee.path, ("attr", attribute), *(("item", item) for item in items))
 
 
 def _run_again(
@@ -321,6 +345,7 @@ def _opaque(reader: Reader, callee: Ref, args: list[Any], kwargs: dict[str, Any]
     function = callee.value
     operands = [reader.run(a) if isinstance(a, ListValue) else reader.arg(a) for a in args]
     options = _args(reader, kwargs)
+    spelled = reader.spelled(callee)
     if isinstance(function, type) and issubclass(function, BaseException):
         op = Op("call", callee.text, function, callee)
         return reader.let(op, *operands, kind=Opaque(function), options=options)
@@ -331,10 +356,14 @@ def _opaque(reader: Reader, callee: Ref, args: list[Any], kwargs: dict[str, Any]
         kind = drawn(getattr(function, "__name__", ""), tuple(operands), kwargs)
     elif isinstance(function, type) and _is_standard(function):
         kind = Opaque(function)  # no array, whatever its methods are called
-    op = Op("call", callee.text, function, callee)
     effect = "" if _is_pure(function) else "io"
     if effect and not _draws(function):
         _may_be_filled(reader, args)
+    if spelled is None and callee.path is not None:  # generated code is given it
+        op = Op("call", callee.text, None, None)
+        operands.insert(0, reader.taken(callee))
+    else:
+        op = Op("call", callee.text, function, spelled or callee)
     return reader.let(op, *operands, kind=kind, effect=effect, options=options)
 
 

@@ -306,15 +306,7 @@ class Reader(Builder):
                 return Const(obj)
             return Ref(obj, text, "")
         if path not in self.free:
-            name = text if text.isidentifier() else path[-1][1]
-            kind = signature_kind(obj, f"{name}@{len(self.free)}")
-            if any(f.var.name == name for f, _ in self.free.values()):
-                name = f"{name}_{len(self.free)}"
-            var = Var(name, kind)
-            opened = None
-            if not isinstance(kind, Container):
-                opened = var
-            self.free[path] = (Free(var, path, kind), opened)
+            self.free[path] = self._free(text, path, signature_kind(obj, f"{text}@{len(self.free)}"))
         free, opened = self.free[path]
         if opened is None:
             opened = self.open(free.var, free.kind, free.var.name)
@@ -322,6 +314,35 @@ class Reader(Builder):
                 opened.origin = free.var
                 self.free[path] = (free, opened) if not self.nested else (free, None)
         return opened
+
+    def spelled(self, ref: Ref) -> Ref | None:
+        """A callable in words that generated code can say; None if there are none."""
+        value: Any = ref.value
+        name: str = getattr(value, "__name__", "")
+        if ref.imports or vars(builtins).get(name) is value:
+            return ref
+        numpy = self.numpy
+        owner = getattr(value, "__self__", None)
+        ufunc: str = getattr(owner, "__name__", "")
+        if isinstance(owner, np.ufunc) and vars(np).get(ufunc) is owner:
+            return Ref(value, f"{numpy.text}.{ufunc}.{name}", numpy.imports, ref.path)
+        if vars(np.ndarray).get(name) is value:
+            return Ref(value, f"{numpy.text}.ndarray.{name}", numpy.imports, ref.path)
+        return None
+
+    def taken(self, ref: Ref) -> Var:
+        """A callable that generated code takes as an argument."""
+        assert ref.path is not None
+        if ref.path not in self.free:
+            self.free[ref.path] = self._free(ref.text, ref.path, Opaque(None))
+        return self.free[ref.path][0].var
+
+    def _free(self, text: str, path: Path, kind: Kind) -> tuple[Free, Any]:
+        name = text if text.isidentifier() else str(path[-1][1])
+        if any(f.var.name == name for f, _ in self.free.values()):
+            name = f"{name}_{len(self.free)}"
+        var = Var(name, kind)
+        return Free(var, path, kind), None if isinstance(kind, Container) else var
 
     def lookup(self, frame: Frame, name: str, node: cst.CSTNode | None = None) -> Any:
         """The value of a name: local, of an enclosing function, or found in the Python namespaces."""
@@ -603,7 +624,7 @@ def _import_of(obj: Any, text: str) -> str:
         module = public
     if (
         module is None
-        or module.__name__ in ("builtins", "__main__")
+        or module.__name__ == "builtins"
         or getattr(module, name, None) is not obj
     ):
         if vars(np).get(name) is obj:
