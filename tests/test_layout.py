@@ -36,7 +36,7 @@ LAYERS = [
     },
     {"pipeline"},
     {"reach", "like", "signature", "structures", "variants", "own", "quick", "again"},
-    {"gradient", "crosswise", "api", "forward", "jacobians", "check"},
+    {"colouring", "gradient", "crosswise", "api", "forward", "jacobians", "check"},
     {"cli"},
 ]
 CORE = {"libcst", "numpy", "platformdirs"}

@@ -69,6 +69,8 @@ class Code(StrEnum):
     BAD_SEED = "ADJ305", "bad-seed", "a seed whose structure or shape is not that of the result"
     BAD_LIKE = "ADJ306", "bad-like", "a `like` that does not describe the function's arguments"
 
+    BAD_SPARSITY = "ADJ307", "bad-sparsity", "a sparsity pattern that is not that of the Jacobian"
+
     KIND_CHANGED = "ADJ401", "kind-changed", "a value is not of the kind that the code was made for"
     WRONG_GRADIENT = "ADJ402", "wrong-gradient", "`check` found that a gradient does not match its function"
 

@@ -5,6 +5,7 @@ In: a function. Out: an object that is called with the function's arguments and 
     jacrev(f)(x)              # one adjoint per element of the result
     jacfwd(f)(x)              # one tangent per element of the argument
     jacobian(f)(x)            # whichever is less work
+    jacobian(f, sparsity=S)(x)  # columns (or rows) that do not meet in one tangent (adjoint)
     hessian(f)(x)             # tangents of the gradient
     elementwise_grad(f)(x)    # f'(x), element by element
 """
@@ -16,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from .colouring import Colouring, Pattern, colour
 from .errors import AdjoinError, Code
 from .gradient import Argnums, Gradient, Saved, gradient_of
 from .nested import Differentiated, not_read_inside
@@ -30,16 +32,28 @@ class Jacobian(Differentiated):
     Attributes:
         primal: the function itself.
         source: the generated module of the last call, as text.
+        colouring: with a sparsity pattern, which columns or rows go together.
     """
 
-    def __init__(self, function: Callable[..., Any], argnums: Argnums, by: str) -> None:
+    def __init__(
+        self, function: Callable[..., Any], argnums: Argnums, by: str, sparsity: Any = None
+    ) -> None:
         self.primal = function
         self.__doc__ = getattr(function, "__doc__", None)
         self.__name__ = getattr(function, "__name__", type(function).__name__)
         self._gradient = gradient_of(function, argnums=argnums)
         self._by = by
+        self.colouring: Colouring | None = None
+        self._checked: set[Any] = set()
+        if sparsity is not None:
+            if not isinstance(argnums, int):
+                raise TypeError("a sparsity pattern is for one argument: argnums is a position then")
+            self.colouring = colour(Pattern.of(sparsity), by)
+            self._by = "columns" if self.colouring.by_columns else "rows"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.colouring is not None:
+            return _compressed(self._gradient, self.colouring, self._checked, args, kwargs)
         if self._by == "rows":
             return _by_rows(self._gradient, args, kwargs)
         return _by_columns(self._gradient, args, kwargs, may_change=self._by == "either")
@@ -59,12 +73,17 @@ class Jacobian(Differentiated):
 
 
 @not_read_inside
-def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Jacobian:
+def jacobian(f: Callable[..., Any], argnums: Argnums = 0, *, sparsity: Any = None) -> Jacobian:
     """The Jacobian of a function, by rows or by columns, whichever are fewer.
 
     Args:
         f: a function whose result is a number or an array, or a structure of them.
         argnums: a position, or a tuple of positions.
+        sparsity: where the Jacobian may have entries: an array of truth values, or a sparse matrix of SciPy,
+            with a row per element of the result and a column per element of the argument (both arrays).
+            Columns that meet in no row are then found from one tangent, or rows that meet in no column from
+            one adjoint, whichever are fewer (Curtis, Powell & Reid 1974): three for a tridiagonal pattern,
+            of whatever size. The result is dense, or of the kind of the sparse matrix and two-dimensional.
 
     Returns:
         A function of the arguments of `f`. Its result has the structure of the result of `f`; in it, the
@@ -72,12 +91,17 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Jacobian:
         ``result.shape + argument.shape``, in the dtype of the argument.
 
     Raises:
-        AdjoinError: ADJ302 for complex arguments or results, whose Jacobian is a matter of convention.
+        AdjoinError: ADJ302 for complex arguments or results, whose Jacobian is a matter of convention;
+            ADJ307 for a pattern of another shape, or that misses entries. That is looked for where an entry
+            shows up in a place that has none, and in the first call for arguments of some shape by one more
+            product, in a random direction.
 
     >>> jacobian(lambda x: x * x)(np.array([1.0, 2.0]))
     array([[2., 0.], [0., 4.]])
+    >>> jacobian(lambda x: x * x, sparsity=np.eye(2))(np.array([1.0, 2.0]))
+    array([[2., 0.], [0., 4.]])
     """
-    return Jacobian(f, argnums, "either")
+    return Jacobian(f, argnums, "either", sparsity)
 
 
 @not_read_inside
@@ -101,12 +125,13 @@ def jacrev(f: Callable[..., Any], argnums: Argnums = 0) -> Jacobian:
 
 
 @not_read_inside
-def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Jacobian:
+def hessian(f: Callable[..., Any], argnums: Argnums = 0, *, sparsity: Any = None) -> Jacobian:
     """The second derivatives of a function: the Jacobian of its gradient, by columns.
 
     Args:
         f: a function whose result is one number.
         argnums: a position, or a tuple of positions (then, blocks in a tuple of tuples).
+        sparsity: as for `jacobian`: where second derivatives may be other than zero.
 
     Returns:
         A function of the arguments of `f`; its result has the shape ``argument.shape + argument.shape``.
@@ -114,7 +139,7 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Jacobian:
     >>> hessian(lambda x: x[0] ** 2 * x[1])(np.array([1.0, 3.0]))
     array([[6., 2.], [2., 0.]])
     """
-    return Jacobian(gradient_of(f, argnums=argnums), argnums, "columns")
+    return Jacobian(gradient_of(f, argnums=argnums), argnums, "columns", sparsity)
 
 
 # -- by rows -----------------------------------------------------------------------------------------
@@ -211,6 +236,82 @@ def _refuse_complex(active: Any, value: Any) -> None:
             "the Jacobian of a complex function depends on a convention",
             rewrite="take real and imaginary parts as arguments and results of their own, or use vjp",
         )
+
+
+# -- compressed --------------------------------------------------------------------------------------
+
+
+def _compressed(
+    gradient: Gradient, colouring: Colouring, checked: set[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """One tangent (or adjoint) for each colour."""
+    ((_, x),) = gradient.active(args, kwargs)
+    rows, columns = colouring.pattern.shape
+    _check_side("argument", x, columns)
+    value: Any = None
+    if colouring.by_columns:
+        length, width, like = rows, columns, x
+
+        def product(direction: Any) -> Any:
+            nonlocal value
+            value, dot = gradient.tangent((_shaped(direction, x),), *args, **kwargs)
+            _check_side("result", value, rows)
+            return np.ravel(dot)
+    else:
+        value, saved = gradient.forward(*args, **kwargs)
+        _check_side("result", value, rows)
+        length, width, like = columns, rows, value
+
+        def product(direction: Any) -> Any:
+            return np.ravel(gradient.adjoint(saved, _shaped(direction, value)))
+
+    products = np.zeros((colouring.count, length), np.asarray(x).dtype)
+    for number in range(colouring.count):
+        products[number] = product(colouring.colours == number)
+    if value is None:  # an argument without elements
+        value, _ = gradient.forward(*args, **kwargs)
+        _check_side("result", value, rows)
+    entries = colouring.read(products)
+    key = np.shape(like), products.dtype
+    if np.all(np.isfinite(products)):
+        tolerance = np.sqrt(np.finfo(products.dtype).eps)
+        missed = colouring.strays(products) > tolerance * np.max(np.abs(products), initial=0.0)
+        if not missed and key not in checked:
+            direction = np.random.default_rng(0).normal(size=width)
+            expected, size = colouring.multiplied(entries, direction)
+            apart = np.abs(product(direction) - expected)
+            missed = np.any(apart > tolerance * (size + np.max(size, initial=0.0)))
+            checked.add(key)
+        if missed:
+            raise AdjoinError(
+                Code.BAD_SPARSITY,
+                "the Jacobian has entries where the sparsity pattern has none",
+                rewrite="look at jacobian(f)(...) != 0 for a small problem",
+            )
+    matrix = colouring.pattern.matrix(entries)
+    return matrix if colouring.pattern.like is not None else matrix.reshape(np.shape(value) + np.shape(x))
+
+
+def _check_side(what: str, given: Any, size: int) -> None:
+    """Refuse an argument or result that the rows or columns of a pattern are not those of."""
+    if not number_like(given):
+        raise AdjoinError(
+            Code.BAD_SPARSITY,
+            f"with a sparsity pattern, the {what} has to be one array of floats, not {type(given).__name__}",
+            rewrite="take the Jacobian of one part at a time",
+        )
+    _refuse_complex(given, None)
+    if np.size(given) != size:
+        raise AdjoinError(
+            Code.BAD_SPARSITY,
+            f"the sparsity pattern has {size} {'columns' if what == 'argument' else 'rows'}, "
+            f"and the {what} {np.size(given)} elements",
+            rewrite="give one row per element of the result, and one column per element of the argument",
+        )
+
+
+def _shaped(direction: Any, like: Any) -> Any:
+    return np.asarray(direction, np.asarray(like).dtype).reshape(np.shape(like))[()]
 
 
 # -- element by element ------------------------------------------------------------------------------
