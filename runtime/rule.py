@@ -336,6 +336,7 @@ _FAMILIES = {
     "scipy.linalg": "scipy_linalg",
     "scipy.signal": "scipy_signal",
     "scipy.optimize": "scipy_optimize",
+    "scipy.sparse": "scipy_sparse",
     "scipy.integrate": "scipy_integrate",
 }
 

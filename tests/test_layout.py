@@ -17,7 +17,7 @@ MODULES = sorted(p for part in ("runtime", "transformer") for p in (ROOT / part)
 #: From the bottom up: a module may import from its own layer and from those before it.
 LAYERS = [
     {"errors", "kinds", "comments", "nested"},
-    {"ir", "sizes", "stand_ins", "results", "infer", "hints", "builder", "verify"},
+    {"ir", "sizes", "stand_ins", "results", "infer", "hints", "sparse", "builder", "verify"},
     {"analyses"},
     {"source", "parse", "resolve", "private", "torn", "lower", "lowering", "load", "tidy"},
     {
@@ -87,10 +87,12 @@ SCIPY = {
     "support_scipy",
     "support_special",
     "support_filter",
+    "support_sparse",
     "scipy_integrate",
     "scipy_linalg",
     "scipy_optimize",
     "scipy_signal",
+    "scipy_sparse",
     "scipy_special",
 }
 

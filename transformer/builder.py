@@ -42,6 +42,7 @@ from .ir import (
 )
 from .kinds import BOOL, UNKNOWN, Array, Kind, Number, Opaque, is_real, join
 from .sizes import name_sum
+from .sparse import sparse_operator
 
 NUMPY = Ref(np, "np", "import numpy as np")
 
@@ -137,6 +138,9 @@ class Builder:
         folded = _fold(symbol, x, y)
         if folded is not None:
             return folded
+        sparse = sparse_operator(symbol, x, y)
+        if sparse is not None:
+            return self.let(sparse[0], x, y, kind=sparse[1])  # type: ignore[no-any-return]
         kind: Kind | None = BOOL if symbol in ("is", "is not", "in", "not in") else None
         if symbol in COMPARISONS and kind is None:
             kinds = arg_kind(x), arg_kind(y)

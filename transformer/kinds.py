@@ -128,6 +128,27 @@ class Opaque(Kind):
 
 
 @dataclass(frozen=True)
+class Sparse(Kind):
+    """A sparse matrix of SciPy. The adjoint of one that is made of entries is an array beside its `data`.
+
+    Attributes:
+        matrix: whether `*` is the product of matrices; None if that is not known.
+        filled: whether it was made of entries in the program, which may carry derivatives.
+    """
+
+    dtype: str | None
+    matrix: bool | None
+    filled: bool = False
+
+    def __repr__(self) -> str:
+        return f"sparse({self.dtype or '?'})"
+
+    @property
+    def differentiable(self) -> bool:
+        return self.filled
+
+
+@dataclass(frozen=True)
 class Unknown(Kind):
     """Anything at all; generated code asks at run time."""
 
@@ -196,6 +217,15 @@ def dtype_code(dtype: Any) -> str:
     return "O" if dtype.kind == "O" else f"{dtype.kind}{dtype.itemsize}"
 
 
+def is_sparse(value: Any) -> bool:
+    """Whether a value is a sparse matrix or array of SciPy.
+
+    >>> is_sparse(np.zeros((2, 2)))
+    False
+    """
+    return (type(value).__module__ or "").startswith("scipy.sparse") and hasattr(value, "format")
+
+
 def kind_of(value: Any, name: str = "") -> Kind:
     """The kind of a value that is no container; sizes other than 1 become dimensions named after `name`."""
     if isinstance(value, bool):
@@ -204,6 +234,8 @@ def kind_of(value: Any, name: str = "") -> Kind:
         return Number(dtype_code(value.dtype)) if value.dtype.kind in "biufc" else Opaque(type(value))
     if isinstance(value, int | float | complex):
         return Number(type(value).__name__ if type(value).__name__ in WEAK else None)
+    if is_sparse(value):
+        return Sparse(dtype_code(value.dtype), "matrix" in type(value).__name__)
     if isinstance(value, np.ndarray) or (
         hasattr(value, "shape") and hasattr(value, "dtype") and hasattr(value, "ndim")
     ):
@@ -380,7 +412,7 @@ def dims_of(kind: Kind) -> tuple[Size, ...] | None:
 
 
 def dtype_of(kind: Kind) -> str | None:
-    return kind.dtype if isinstance(kind, Number | Array) else None
+    return kind.dtype if isinstance(kind, Number | Array | Sparse) else None
 
 
 def is_integer(kind: Kind) -> bool:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from .kinds import is_function
+from .kinds import is_function, is_sparse
 
 __all__ = [
     "Apart",
@@ -96,7 +96,8 @@ def number_like(value: Any) -> bool:
     if isinstance(value, float | complex):
         return True
     dtype = getattr(value, "dtype", None)
-    return dtype is not None and hasattr(value, "shape") and getattr(dtype, "kind", "") in "fcO"
+    floats = dtype is not None and hasattr(value, "shape") and getattr(dtype, "kind", "") in "fcO"
+    return floats and not is_sparse(value)
 
 
 def holds_floats(value: Any) -> bool:

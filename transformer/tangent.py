@@ -58,6 +58,7 @@ from .kinds import (
     Container,
     Kind,
     Number,
+    Sparse,
     Unknown,
     dims_of,
     dtype_of,
@@ -525,6 +526,8 @@ class Tangent(Reader):
     def _fit(self, dot: Arg, out: Var, shaped: bool) -> Arg:
         """A tangent in the shape and dtype of its value; `shaped`: the shape is known to be right."""
         have = arg_kind(dot)
+        if isinstance(out.kind, Sparse):
+            return dot  # an array beside the entries
         if isinstance(out.kind, Number):
             return self._real(dot, out) if isinstance(have, Number) else self._like(dot, out)
         if not isinstance(out.kind, Array):

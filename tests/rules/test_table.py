@@ -14,12 +14,17 @@ try:
 except ImportError:
     pass
 
-#: Those with callbacks need a program around them: `test_solvers.py`.
+
+def is_of_sparse(rule: Rule) -> bool:
+    return rule.body is not None and rule.body.__module__.endswith("scipy_sparse")
+
+
+#: Those of functions and of sparse matrices need a program around them: `test_solvers.py`, `test_sparse.py`.
 RULES = list(
     {
         id(rule): rule
         for rule in TABLE.values()
-        if rule.kind != "nondifferentiable" and not rule.callbacks
+        if rule.kind != "nondifferentiable" and not rule.callbacks and not is_of_sparse(rule)
     }.values()
 )
 CASES = [case for rule in RULES for case in cases(rule)]

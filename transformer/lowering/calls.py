@@ -31,12 +31,12 @@ from ...runtime.support import unbroadcast
 from ..errors import AdjoinError, Code
 from ..infer import arg_kind, infer, probe_helper
 from ..ir import Arg, Callee, Const, Dct, Lst, Op, Ref, Slc, Star, Tup, Var, constants
-from ..kinds import UNKNOWN, Array, Container, Kind, Number, Opaque, Unknown
+from ..kinds import UNKNOWN, Array, Container, Kind, Number, Opaque, Sparse, Unknown
 from ..kinds import Sequence as SequenceKind
 from ..nested import MAKERS, NOT_READ, Differentiated
 from ..results import RULES
 from ..source import read_own
-from . import callbacks, derivatives, stores
+from . import callbacks, derivatives, sparse, stores
 from .expressions import (
     NotStatic,
     attribute,
@@ -189,6 +189,8 @@ def _call_ref(
         path = _within(callee, "__wrapped__")
         wrapped = Ref(getattr(function, "__wrapped__", None), callee.text, callee.imports, path)
         return _run_again(reader, frame, wrapped, args, kwargs, node)
+    if sparse.is_of_sparse(function):
+        return sparse.call_sparse(reader, frame, callee, args, kwargs)
     instead = instead_of(function)
     if instead is not None:
         return callbacks.call_instead(reader, frame, callee, instead, args, kwargs, node)
@@ -763,6 +765,8 @@ def method(
         return reader.let(Op("method", name), x, *operands, kind=Opaque(None), options=_args(reader, kwargs))
     assert isinstance(x, Var), x
     kind = x.kind
+    if isinstance(kind, Sparse):
+        return sparse.method(reader, frame, x, kind, name, args, kwargs, node)
     if name == "shuffle" and isinstance(kind, Opaque):
         return stores.shuffle(reader, frame, x, args, node)
     if isinstance(kind, Opaque) or (

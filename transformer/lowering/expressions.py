@@ -18,8 +18,21 @@ from ...runtime.rules.methods import ATTRIBUTES
 from ..errors import Code
 from ..infer import arg_kind, size_of
 from ..ir import BINARY, COMPARISONS, INDEX, Arg, Const, Let, Op, Ref, Slc, Tup, Var
-from ..kinds import UNDEFINED, UNKNOWN, Array, Container, Dim, Number, Opaque, Static, Undefined, Unknown
+from ..kinds import (
+    UNDEFINED,
+    UNKNOWN,
+    Array,
+    Container,
+    Dim,
+    Number,
+    Opaque,
+    Sparse,
+    Static,
+    Undefined,
+    Unknown,
+)
 from ..kinds import Sequence as SequenceKind
+from . import sparse
 from .reader import Frame, Reader
 from .values import (
     Bound,
@@ -500,6 +513,9 @@ def _object_attribute(
 
 def _variable_attribute(reader: Reader, frame: Frame, x: Var, name: str, node: cst.CSTNode | None) -> Any:
     kind = x.kind
+    if isinstance(kind, Sparse):
+        found = sparse.attribute(reader, x, kind, name)
+        return Method(x, name) if found is None else found
     if isinstance(kind, Container):
         return attribute(reader, frame, reader.open(x, kind, x.name or "value"), name, node)
     if name == "shape" and isinstance(kind, Array) and kind.dims is not None:
