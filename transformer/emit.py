@@ -20,8 +20,10 @@ from typing import Any
 import numpy as np
 
 from .comments import Notes
+from .errors import AdjoinError, Code
 from .fold import Folds
 from .ir import (
+    NOT_IMPORTABLE,
     UNBOUND,
     Arg,
     Block,
@@ -499,6 +501,12 @@ class _Printer:
             self.module.instances[ref.value.instance.name, ref.value.which] = ref.value.instance
         if ref.imports == "support":
             self.module.helpers[ref.text] = ref.value
+        elif ref.imports == NOT_IMPORTABLE:
+            raise AdjoinError(
+                Code.OPAQUE_CALL,
+                f"the class `{ref.text}` cannot be imported, and a gradient of its form is to be made",
+                rewrite="define it at the top of a module",
+            )
         elif ref.imports:
             self.module.imports[ref.imports] = None
         return ref.text

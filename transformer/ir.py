@@ -121,6 +121,9 @@ class Star:
     value: Arg
 
 
+#: `Ref.imports` of what no import statement gets at, such as a class that a function has made.
+NOT_IMPORTABLE = "not importable"
+
 Arg = Var | Const | Ref | Tup | Lst | Dct | Slc | Star
 NONE = Const(None)
 #: What a name is on a path on which it is not bound.

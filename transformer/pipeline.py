@@ -106,11 +106,11 @@ def generate(function: Any, request: Request) -> Generated:
 
 def _differentiated(lowered: Lowered, request: Request) -> list[Function]:
     value, aux = _split_aux(lowered, request)
-    tidied = eliminate_dead(lowered.function)
+    leaves = {name: _leaves(lowered.parameters[name]) for name in request.wrt}
+    tidied = eliminate_dead(lowered.function, (v for each in leaves.values() for v in each))
     private = privatise(tidied, request.together)
     lowered.writes = private is not tidied
     private = guard_torn(private)
-    leaves = {name: _leaves(lowered.parameters[name]) for name in request.wrt}
     if request.mode == "tangent":
         plain = without_marks(private)
         plain = replace(plain, body=without_hooks(plain.body))

@@ -206,3 +206,60 @@ def test_math_module():
         return math.sin(x) * math.exp(x) + math.sqrt(x) + math.log(x) * math.tanh(x) + math.pi * x
 
     assert_gradient(f, 1.3)
+
+
+def _too_many(x):
+    a, b = (x, x, x)
+    return a * b
+
+
+def _too_few(x):
+    s = 0.0
+    for a, b, c in [(x, x)]:
+        s = s + a * b * c
+    return s
+
+
+def _helper(y, *, k=1.0):
+    return y * k
+
+
+FAULTS = {
+    "too-many-values": _too_many,
+    "too-few-values": _too_few,
+    "too-many-arguments": lambda x: _helper(x, x),
+    "missing-argument": lambda x: x * _helper(),
+    "unexpected-keyword": lambda x: _helper(x, z=2.0),
+    "two-values-for-an-argument": lambda x: _helper(x, y=2.0),
+    "lambda": lambda x: (lambda: x)(1.0),
+    "attribute-of-a-float": lambda x: x.nothing,
+    "attribute-of-an-array": lambda x: np.array([x]).nothing,
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_fault_of_the_users_code_is_the_users_error(name):
+    f = FAULTS[name]
+    with pytest.raises((TypeError, ValueError, AttributeError)) as own:
+        f(1.3)
+    gradient = adjoin.grad(f)
+    for run in (gradient, gradient.forward, lambda x: gradient.tangent((1.0,), x)):
+        with pytest.raises(type(own.value)) as caught:
+            run(1.3)
+        assert not isinstance(caught.value, adjoin.AdjoinError)
+
+
+@pytest.mark.parametrize("x", [1.3, 6.0])
+def test_name_that_one_path_does_not_bind(x):
+    def f(x):
+        if x > 5.0:
+            y = 1
+        return x * y
+
+    gradient = adjoin.grad(f)
+    for run in (gradient, gradient.forward, lambda x: gradient.tangent((1.0,), x)):
+        if x > 5.0:
+            run(x)
+        else:
+            with pytest.raises(UnboundLocalError, match="'y'"):
+                run(x)

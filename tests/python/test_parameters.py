@@ -210,3 +210,43 @@ def test_one_gradient_object_serves_several_kinds():
 def test_second_derivative():
     f = adjoin.grad(adjoin.grad(lambda x: x**3 * np.sin(x)))
     assert np.isclose(f(0.7), 6 * 0.7 * np.sin(0.7) + 6 * 0.49 * np.cos(0.7) - 0.7**3 * np.sin(0.7))
+
+
+@pytest.mark.parametrize("p", [{"a": 1.5, "b": VECTOR}, (1.5, VECTOR), [1.5, VECTOR]])
+def test_member_that_is_not_used(p):
+    key = "a" if isinstance(p, dict) else 0
+
+    def f(p):
+        return p[key] * 2.0
+
+    gradient = assert_gradient(f, p)
+    np.testing.assert_array_equal(gradient["b" if isinstance(p, dict) else 1], np.zeros(3))
+
+
+def test_containers_that_the_function_changes():
+    def f(p):
+        p["list"][0] = p["list"][0] * p["x"]
+        p["list"].append(3.0)
+        p["more"] = 1.0
+        del p["x"]
+        return p["list"][0] * np.sum(p["list"][1]) * len(p["list"])
+
+    given = {"list": [2.0, VECTOR], "x": 1.5}
+    gradient = adjoin.grad(f)(given)
+    assert list(given) == ["list", "x"] and len(given["list"]) == 2 and given["list"][0] == 2.0
+    assert list(gradient) == ["list", "x"] and len(gradient["list"]) == 2
+    total = np.sum(VECTOR)
+    np.testing.assert_allclose(gradient["list"][0], 3 * 1.5 * total)
+    np.testing.assert_allclose(gradient["list"][1], np.full(3, 3 * 2.0 * 1.5))
+    np.testing.assert_allclose(gradient["x"], 3 * 2.0 * total)
+
+
+def test_class_that_cannot_be_imported():
+    Local = collections.namedtuple("Local", "a b")
+
+    def f(p, x):
+        return p.a * x
+
+    assert adjoin.grad(f, argnums=1)(Local(2.0, 3.0), 1.5) == 2.0
+    with pytest.raises(adjoin.AdjoinError, match="cannot be imported"):
+        adjoin.grad(f)(Local(2.0, 3.0), 1.5)

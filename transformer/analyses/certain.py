@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..ir import Block, For, If, Statement, Try, Var, While, With, blocks, bound, variables
+from ..ir import Block, For, If, Let, Statement, Try, Var, While, With, blocks, bound, variables
 
 
 def certainly_bound(at_start: Iterable[Var], statements: Iterable[Statement]) -> set[Var]:
@@ -24,6 +24,8 @@ def certainly_bound(at_start: Iterable[Var], statements: Iterable[Statement]) ->
 
 def _add(statements: Iterable[Statement], found: set[Var]) -> None:
     for s in statements:
+        if isinstance(s, Let) and s.op.form == "touch":  # raises where it is not bound
+            found.update(v for arg in s.args for v in variables(arg))
         ends = [_ending(block, found) for block in blocks(s)]
         if isinstance(s, With):
             _add(s.body.body, found)

@@ -455,17 +455,11 @@ def read_call(
     if source not in reader.sources:
         reader.sources.append(source)
     given = _defaults_of(reader, function, path)
-    bind(
-        reader,
-        inner,
-        source.node.params,
-        [*bound, *args],
-        {**named, **kwargs},
-        given,
-        frame,
-        node,
-        function.__name__,
-    )
+    every, keywords = [*bound, *args], {**named, **kwargs}
+    try:
+        bind(reader, inner, source.node.params, every, keywords, given, function.__name__)
+    except CallError as error:
+        return reader.fail(frame, TypeError, str(error))
     site = reader.site
 
     def read_it(values: dict[str, Any]) -> Any:
@@ -513,7 +507,10 @@ def _read_closure(
             frame, node, Code.RECURSION, f"{callee.name} calls itself", "write the recursion as a loop"
         )
     inner = Frame(callee.frame.source, None, callee.frame.path, parent=callee.frame, name=callee.name)
-    bind(reader, inner, callee.node.params, args, kwargs, callee.defaults, frame, node, callee.name)
+    try:
+        bind(reader, inner, callee.node.params, args, kwargs, callee.defaults, callee.name)
+    except CallError as error:
+        return reader.fail(frame, TypeError, str(error))
 
     def read_it(values: dict[str, Any]) -> Any:
         inner.env = dict(values)
@@ -547,6 +544,14 @@ def _captured(callee: Closure) -> dict[str, Any]:
     return found
 
 
+class CallError(TypeError):
+    """A call does not fit the signature of what it calls: the running program raises this."""
+
+
+def _counted(n: int) -> str:
+    return f"{n} positional argument{'s' if n != 1 else ''}"
+
+
 def bind(
     reader: Reader,
     inner: Frame,
@@ -554,11 +559,13 @@ def bind(
     args: list[Any],
     kwargs: dict[str, Any],
     given: dict[str, Any],
-    frame: Frame,
-    node: cst.CSTNode | None,
     name: str,
 ) -> None:
-    """Bind a call's arguments to parameters, as Python does."""
+    """Bind a call's arguments to parameters, as Python does.
+
+    Raises:
+        CallError: where Python raises a TypeError.
+    """
     kwargs = dict(kwargs)
     env = inner.env
     positional_only = [p.name.value for p in params.posonly_params]
@@ -569,25 +576,22 @@ def bind(
     if isinstance(params.star_arg, cst.Param):
         env[params.star_arg.name.value] = Tup(tuple(rest))
     elif rest:
-        reader.refuse(
-            frame, node, Code.UNKNOWN_ARGUMENT, f"{name}() takes {len(positional)} positional arguments", ""
-        )
+        was = "was" if len(args) == 1 else "were"
+        raise CallError(f"{name}() takes {_counted(len(positional))} but {len(args)} {was} given")
     keyword_only = [p.name.value for p in params.kwonly_params]
     for parameter in [*positional, *keyword_only]:
         if parameter in kwargs and parameter not in positional_only:
+            if parameter in env:
+                raise CallError(f"{name}() got multiple values for argument {parameter!r}")
             env[parameter] = kwargs.pop(parameter)
         elif parameter not in env:
             if parameter not in given:
-                reader.refuse(
-                    frame, node, Code.UNKNOWN_ARGUMENT, f"{name}() misses its argument {parameter!r}", ""
-                )
+                raise CallError(f"{name}() missing a required argument: {parameter!r}")
             env[parameter] = given[parameter]
     if params.star_kwarg is not None:
         env[params.star_kwarg.name.value] = reader.new(DictValue(kwargs))
     elif kwargs:
-        reader.refuse(
-            frame, node, Code.UNKNOWN_ARGUMENT, f"{name}() has no argument {next(iter(kwargs))!r}", ""
-        )
+        raise CallError(f"{name}() got an unexpected keyword argument {next(iter(kwargs))!r}")
 
 
 def _construct(

@@ -538,6 +538,10 @@ def _variable_attribute(reader: Reader, frame: Frame, x: Var, name: str, node: c
         if function is None:
             return reader.let(Op("attribute", name), x, kind=Opaque(None))
         return reader.let(Op("attribute", name, function), x)
+    cls = _class_of(kind)
+    if cls is not None and not hasattr(cls, name):
+        name_of = "numpy.ndarray" if cls is np.ndarray else cls.__name__
+        return reader.fail(frame, AttributeError, f"{name_of!r} object has no attribute {name!r}")
     if isinstance(kind, Array | Number | SequenceKind) or (
         isinstance(kind, Opaque) and callable(getattr(kind.type, name, None))
     ):
@@ -549,6 +553,15 @@ def _variable_attribute(reader: Reader, frame: Frame, x: Var, name: str, node: c
     if isinstance(kind, Opaque):
         return reader.let(Op("attribute", name), x, kind=Opaque(None))
     return Method(x, name)
+
+
+def _class_of(kind: Any) -> type | None:
+    """The class of the numbers or arrays of a kind, where it is certain."""
+    if isinstance(kind, Array):
+        return np.ndarray
+    if isinstance(kind, Number) and kind.weak:
+        return {"bool": bool, "int": int, "float": float, "complex": complex}[kind.dtype or "float"]
+    return None
 
 
 def _axis_size(reader: Reader, x: Var, i: int, size: Any) -> Any:

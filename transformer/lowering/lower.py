@@ -8,18 +8,18 @@ parameter; the free values it takes from the user's globals and closures; the so
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import libcst as cst
 
-from ..ir import Block, Function, Var
+from ..ir import Block, Function, Tup, Var
 from ..kinds import Kind, Opaque, Static
 from ..source import Source, read
 from .calls import bind
 from .reader import Frame, Free, Path, Reader
 from .statements import read_body
-from .values import DictValue
+from .values import DictValue, ListValue, ObjectValue
 
 
 @dataclass
@@ -61,6 +61,7 @@ def lower_source(source: Source, kinds: dict[str, Kind], spread: dict[str, int])
         var = Var(name, kind)
         params.append(var)
         opened[name] = reader.open(var, kind, name)
+    given = {name: _as_given(value) for name, value in opened.items()}
     _bind_parameters(reader, frame, source, opened, spread)
     reader.root_name = source.function.__name__
     reader.calls.append((source.function, reader.nested))
@@ -70,7 +71,20 @@ def lower_source(source: Source, kinds: dict[str, Kind], spread: dict[str, int])
     free = [f for f, _ in reader.free.values()]
     body = Block(tuple(reader.statements), (returned,))
     made = Function(source.function.__name__, tuple(params), body, tuple(f.var for f in free))
-    return Lowered(made, returned, opened, free, reader.guards, reader.sources, reader)
+    return Lowered(made, returned, given, free, reader.guards, reader.sources, reader)
+
+
+def _as_given(value: Any) -> Any:
+    """The structure of a parameter as it is passed in: its gradient has that, whatever is done to it."""
+    if isinstance(value, Tup):
+        return Tup(tuple(map(_as_given, value.items)), value.cls)
+    if isinstance(value, ListValue):
+        return replace(value, items=list(map(_as_given, value.items)))
+    if isinstance(value, DictValue):
+        return replace(value, items={k: _as_given(v) for k, v in value.items.items()})
+    if isinstance(value, ObjectValue):
+        return replace(value, attributes={k: _as_given(v) for k, v in value.attributes.items()})
+    return value
 
 
 def _bind_parameters(
@@ -102,8 +116,6 @@ def _bind_parameters(
         args,
         kwargs,
         _defaults_of(reader, source.function, ()),
-        frame,
-        None,
         frame.name,
     )
 

@@ -23,6 +23,7 @@ from ..comments import notes_at
 from ..errors import AdjoinError, Code, Where
 from ..infer import arg_kind
 from ..ir import (
+    NOT_IMPORTABLE,
     RAISE,
     UNBOUND,
     Arg,
@@ -245,7 +246,13 @@ class Reader(Builder):
         )
 
     def class_ref(self, cls: type) -> Ref:
-        return Ref(cls, cls.__name__, f"from {cls.__module__} import {cls.__name__}")
+        """A class of which the generated module makes instances; `NOT_IMPORTABLE` if it cannot get at it."""
+        outer, _, _ = cls.__qualname__.partition(".")
+        found: Any = sys.modules.get(cls.__module__)
+        for part in cls.__qualname__.split("."):
+            found = getattr(found, part, None)
+        home = f"from {cls.__module__} import {outer}" if found is cls else NOT_IMPORTABLE
+        return Ref(cls, cls.__qualname__, home)
 
     def open(self, var: Arg, kind: Kind, name: str) -> Any:
         """A value of a known structure, taken apart: each leaf becomes a variable of its own."""

@@ -69,7 +69,7 @@ def read_body(
             args.append(_wrapped(reader, x))
     outer, reader.splicing = reader.splicing, True
     try:
-        bind(reader, frame, source.node.params, args, kwargs, {}, frame, None, body.__name__)
+        bind(reader, frame, source.node.params, args, kwargs, {}, body.__name__)
         statements = flatten(source.node.body)  # type: ignore[arg-type]
         frame.body = source.node.body
         read_statements(reader, frame, statements[:-1])

@@ -437,13 +437,10 @@ def _unpack(reader: Reader, frame: Frame, target: Any, result: Any) -> None:
         middle = reader.new(ListValue(items[before : len(items) - after]))
         items = [*items[:before], middle, *items[len(items) - after :]]
     if len(items) != len(elements):
-        reader.refuse(
-            frame,
-            target,
-            Code.UNSUPPORTED_SYNTAX,
-            f"{len(items)} values for {len(elements)} names",
-            "name them all",
-        )
+        many = f"too many values to unpack (expected {len(elements)})"
+        few = f"not enough values to unpack (expected {len(elements)}, got {len(items)})"
+        reader.fail(frame, ValueError, many if len(items) > len(elements) else few)
+        items = [UNBOUND] * len(elements)
     for element, item in zip(elements, items, strict=True):
         assign(reader, frame, element.value, item)
 

@@ -35,9 +35,13 @@ from ..ir import (
 _NEVER_RAISE = frozenset({"value", "shape", "enter", "declare"})
 
 
-def eliminate_dead(function: Function) -> Function:
-    """The function without dead code; itself, if there was none."""
-    body = dead_block(function.body, set())[0]
+def eliminate_dead(function: Function, needed: Iterable[Var] = ()) -> Function:
+    """The function without dead code; itself, if there was none.
+
+    Args:
+        needed: what is kept although nobody in the function reads it.
+    """
+    body = dead_block(function.body, set(needed))[0]
     return function if _weight(body) == _weight(function.body) else replace(function, body=body)
 
 
