@@ -278,3 +278,21 @@ def test_containers_of_arrays():
         return s
 
     assert_gradient(f, VECTOR)
+
+
+@pytest.mark.parametrize("k", [0, 1, -1])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x: (x, x * x),
+        lambda x: (x, VECTOR * x),
+        lambda x: (x * VECTOR, x * x * VECTOR),
+        lambda x: ((x, 2.0), (x * x, x)),
+    ],
+)
+def test_tuple_subscript_that_is_known_when_running(make, k):
+    def f(x, k):
+        chosen = make(x)[k]
+        return np.sum(chosen[0] * chosen[1]) if isinstance(chosen, tuple) else np.sum(chosen) * 2.0
+
+    assert_gradient(f, 1.5, k)

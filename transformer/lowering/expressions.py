@@ -16,7 +16,7 @@ import numpy as np
 
 from ...runtime.rules.methods import ATTRIBUTES
 from ..errors import Code
-from ..infer import arg_kind, size_of
+from ..infer import size_of
 from ..ir import BINARY, COMPARISONS, INDEX, Arg, Const, Let, Op, Ref, Slc, Tup, Var
 from ..kinds import (
     UNDEFINED,
@@ -693,33 +693,13 @@ def _known_element(reader: Reader, frame: Frame, x: Any, at: Any, node: cst.CSTN
             return Tup(tuple(part)) if isinstance(x, Tup) else reader.new(ListValue(part))
     if frame.loops and not reader.static_only and getattr(frame, "can_unroll", False):
         raise Unroll
-    if isinstance(x, ListValue):
-        return subscript(reader, frame, reader_run(reader, x), at, node)
-    kinds = [arg_kind(i) for i in items if isinstance(i, Var | Const)]
-    if len(kinds) == len(items) and kinds:
-        held = reader.value(Tup(tuple(items)), kind=SequenceKind(_joined(kinds)))
-        return reader.index(held, reader.arg(at))
-    reader.refuse(
-        frame,
-        node,
-        Code.UNSUPPORTED_SYNTAX,
-        "the position in this tuple is not known before running",
-        "use a list",
-    )
+    held = x if isinstance(x, ListValue) else reader.new(ListValue(items))
+    return subscript(reader, frame, reader_run(reader, held), at, node)
 
 
 def reader_run(reader: Reader, x: ListValue) -> ListValue:
     reader.run(x)
     return x
-
-
-def _joined(kinds: list[Any]) -> Any:
-    from ..kinds import join
-
-    result = kinds[0]
-    for kind in kinds[1:]:
-        result = join(result, kind)
-    return result
 
 
 __all__ = ["COMPARISONS", "EXPRESSIONS", "Let", "NotStatic", "Undefined", "Unroll", "attribute", "binary",
