@@ -209,6 +209,10 @@ def resize_adjoint(g: Any, a: Any) -> Any:
 def diagonal_adjoint(g: Any, a: Any, offset: int, axis1: int, axis2: int) -> Any:
     """The adjoint of `a` in `np.diagonal(a, offset, axis1, axis2)`; `g` may have length one there."""
     a_bar = np.zeros_like(a)
+    if np.ndim(a) == 2 and offset == 0:
+        steps = np.arange(min(np.shape(a)))
+        a_bar[steps, steps] = g
+        return a_bar
     matrices = np.moveaxis(a_bar, (axis1, axis2), (-2, -1))
     rows, columns = matrices.shape[-2:]
     steps = np.arange(max(0, min(rows + min(offset, 0), columns - max(offset, 0))))
@@ -218,6 +222,8 @@ def diagonal_adjoint(g: Any, a: Any, offset: int, axis1: int, axis2: int) -> Any
 
 def trace_adjoint(g: Any, a: Any, offset: int, axis1: int, axis2: int) -> Any:
     """The adjoint of `a` in `np.trace(a, offset, axis1, axis2)`."""
+    if np.ndim(a) == 2:
+        return diagonal_adjoint(g, a, offset, axis1, axis2)
     return diagonal_adjoint(np.expand_dims(g, -1), a, offset, axis1, axis2)
 
 

@@ -55,6 +55,7 @@ def test_repr_is_short_and_says_what_it_is():
         == "<value and gradient of product with respect to y>"
     )
     assert "argument 7" in repr(adjoin.grad(product, argnums=7))
+    assert repr(adjoin.grad(slope)) == "<gradient of <gradient of slope with respect to x> with respect to x>"
 
 
 def test_source_is_that_of_the_last_call():

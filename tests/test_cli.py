@@ -74,7 +74,11 @@ def test_show(model, capsys):
 
 def test_show_without_kinds(model, capsys):
     assert main(["show", "model.py:loss"]) == 0
-    assert "w_bar" in capsys.readouterr().out
+    printed = capsys.readouterr()
+    assert "w_bar" in printed.out
+    assert "nothing is known of w, X, y" in printed.err and "--like" in printed.err
+    assert main(["show", "model.py:loss", "--like", LIKE]) == 0
+    assert not capsys.readouterr().err
 
 
 def test_show_uses_annotations_and_defaults(model, capsys):
@@ -200,6 +204,7 @@ def test_refusals_are_printed_with_their_place(model, capsys):
         (["show", "model.py:limit"], "not a function"),
         (["show", "other.py:f"], "no file"),
         (["show", "no_such_module:f"], "no_such_module"),
+        (["check", "model.py:loss"], "which kinds do w, X, y have? --like"),
     ],
 )
 def test_commands_that_make_no_sense(model, capsys, command, says):

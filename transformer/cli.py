@@ -27,6 +27,7 @@ from typing import Any
 from .errors import AdjoinError
 from .gradient import FIRST, Gradient, gradient_of
 from .guard import guarded
+from .kinds import UNKNOWN
 from .variants import Variant
 
 __all__ = ["main"]
@@ -100,7 +101,15 @@ def _names(text: str) -> str | tuple[str, ...]:
 
 
 def _show(options: argparse.Namespace) -> int:
-    text = _variant(options, _gradient(options)).text
+    gradient = _gradient(options)
+    text = _variant(options, gradient).text
+    unknown = [name for name, kind in gradient._stated_kinds(gradient._read()).items() if kind == UNKNOWN]
+    if unknown:
+        print(
+            f"note: nothing is known of {', '.join(unknown)}, so this is for anything; "
+            f"with --like \"{unknown[0]}: f8[:]\", say, it is far shorter",
+            file=sys.stderr,
+        )
     if not sys.stdout.isatty():
         print(text, end="")
         return OK
@@ -161,7 +170,11 @@ def _check(options: argparse.Namespace) -> int:
     given = _literals(gradient._like)
     positional: list[Any] = []
     named: dict[str, Any] = {}
-    for name, kind in gradient._stated_kinds(source).items():
+    kinds = gradient._stated_kinds(source)
+    unknown = [name for name, kind in kinds.items() if kind == UNKNOWN and name not in given]
+    if unknown:
+        raise _Usage(f"which kinds do {', '.join(unknown)} have? --like \"{unknown[0]}: f8[:]\", for example")
+    for name, kind in kinds.items():
         value = given[name] if name in given else sample(kind, rng, sizes)
         if name in gradient._positional(source) and not named:
             positional.append(value)

@@ -407,6 +407,7 @@ class Gradient(Differentiated):
 
     def __repr__(self) -> str:
         name = getattr(self.primal, "__qualname__", None) or type(self.primal).__name__
+        name = repr(self.primal) if isinstance(self.primal, Gradient) else name
         what = "value and gradient" if self._with_value else "gradient"
         asked = ", ".join(a if isinstance(a, str) else self._name_at(a) for a in self._asked or ())
         return f"<{what} of {name} with respect to {asked or 'every argument'}>"

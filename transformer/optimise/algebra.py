@@ -4,6 +4,7 @@ In: a function. Out: the function with, in its reverse sweep,
 
     np.broadcast_to(g, x.shape) * x    ->    g * x           where the result has the shape of x anyway
     1.0 * x, x / 1.0, -(-x)            ->    x
+    conj(conj(x)), conj(-conj(x))      ->    x, -x
     a + -b, -a * b, a[i] += -b         ->    a - b, -(a * b), a[i] -= b
     real_if_real(g, x)                 ->    g               where g has the dtype of x
     np.outer(a, b)                     ->    a[:, None] * b
@@ -43,6 +44,7 @@ from .memory import Place, memory_of
 from .rewrite import Rewriter
 
 _ARITHMETIC = frozenset({"+", "-", "*", "/"})
+_CONJUGATES = frozenset({np.conj, support.conj})
 _ALL = Slc(NONE, NONE, NONE)
 
 
@@ -59,6 +61,7 @@ class _Algebra(Rewriter):
         self.at: dict[Var, Place] = {}
         self.adjoints: set[Var] = set()  # what the reverse sweep computes
         self.spread: dict[Var, Arg] = {}  # values that are a smaller one, broadcast
+        self.maybe_itself: set[Var] = set()  # what may be the operand itself, and is so treated by all
         self.before: list[Statement] = []
         self.here = Place(0, 0)
 
@@ -156,7 +159,8 @@ class _Algebra(Rewriter):
     def _stands(self, out: Var, arg: Arg) -> bool:
         """Read `arg` in place of `out`, where that is certainly the same to everybody."""
         if isinstance(arg, Var):
-            if not isinstance(out.kind, Number) and not self.memory.can_be(out, arg):
+            as_before = isinstance(out.kind, Number) or out in self.maybe_itself
+            if not as_before and not self.memory.can_be(out, arg):
                 return False
             if not arg.name and arg in self.adjoints:
                 arg.name = out.name
@@ -317,9 +321,25 @@ class _Algebra(Rewriter):
             same = isinstance(g, Var) and self.memory.same_dtype(arg_kind(g), arg_kind(x))
             if same and (function is support.real_if_real or self.memory.same_shape(g, x)):
                 return g
+        if function in _CONJUGATES and len(s.args) == 1 and not s.kwargs:
+            return self._conjugate(s)
         if function is np.outer and len(s.args) == 2 and all(_is_vector(arg_kind(a)) for a in s.args):
             column = self._make(INDEX, (s.args[0], Tup((_ALL, NONE))), s)
             return replace(s, op=BINARY_OPS["*"], args=(column, s.args[1]))
+        return None
+
+    def _conjugate(self, s: Let) -> Let | Arg | None:
+        """A conjugate of a conjugate, with a sign between the two or none."""
+        made = self._definition(s.args[0])
+        if made is None:
+            return None
+        if made.op.function in _CONJUGATES and not made.kwargs:
+            if made.op.function is s.op.function is support.conj:  # which returns what is real as it is
+                self.maybe_itself.add(s.out)
+            return made.args[0]
+        inner = self._definition(made.args[0]) if _is_negation(made) else None
+        if inner is not None and inner.op.function in _CONJUGATES and not inner.kwargs:
+            return replace(s, op=UNARY_OPS["-"], args=(inner.args[0],))
         return None
 
     def _power(self, s: Let) -> list[Statement]:
