@@ -31,6 +31,8 @@ def operations(size: int) -> list[tuple[str, dict[str, Callable[[], object]]]]:
     rng = np.random.default_rng(0)
     a, b = rng.standard_normal(size), rng.standard_normal(size)
     x, y = rt.tensor(a, requires_grad=True), rt.tensor(b, requires_grad=True)
+    c = a.reshape(2, -1)
+    m = rt.tensor(c, requires_grad=True)
     rows: list[tuple[str, dict[str, Callable[[], object]]]] = [
         ("x * y", {"ours": lambda: x * y, "numpy": lambda: a * b}),
         ("x + y", {"ours": lambda: x + y, "numpy": lambda: a + b}),
@@ -38,13 +40,21 @@ def operations(size: int) -> list[tuple[str, dict[str, Callable[[], object]]]]:
         ("np.sin(x)", {"ours": lambda: np.sin(x), "numpy": lambda: np.sin(a)}),
         ("exp(x)", {"ours": lambda: rt.exp(x), "numpy": lambda: np.exp(a)}),
         ("sum(x)", {"ours": lambda: x.sum(), "numpy": lambda: a.sum()}),
+        ("sum(M, 0)", {"ours": lambda: m.sum(0), "numpy": lambda: c.sum(0)}),
+        ("where", {"ours": lambda: rt.where(a > 0, x, y), "numpy": lambda: np.where(a > 0, a, b)}),
+        ("cat", {"ours": lambda: rt.cat([x, y]), "numpy": lambda: np.concatenate([a, b])}),
+        ("reshape", {"ours": lambda: x.reshape(2, -1), "numpy": lambda: a.reshape(2, -1)}),
+        ("x[1:3]", {"ours": lambda: x[1:3], "numpy": lambda: a[1:3]}),
+        ("M.T", {"ours": lambda: m.T, "numpy": lambda: c.T}),
     ]
     if torch := library("torch"):
         torch.set_num_threads(1)
-        u, v = (torch.tensor(c, requires_grad=True) for c in (a, b))
+        u, v, w = (torch.tensor(values, requires_grad=True) for values in (a, b, c))
+        more = [lambda: w.sum(0), lambda: torch.where(u.detach() > 0, u, v), lambda: torch.cat([u, v])]
+        more += [lambda: u.reshape(2, -1), lambda: u[1:3], lambda: w.T]
         for (_, row), theirs in zip(
             rows,
-            [lambda: u * v, lambda: u + v, u.sin, u.sin, lambda: torch.exp(u), u.sum],
+            [lambda: u * v, lambda: u + v, u.sin, u.sin, lambda: torch.exp(u), u.sum, *more],
             strict=True,
         ):
             row["torch"] = theirs
@@ -53,7 +63,7 @@ def operations(size: int) -> list[tuple[str, dict[str, Callable[[], object]]]]:
         for (_, row), theirs in zip(
             rows,
             [lambda: p * q, lambda: p + q, *2 * [lambda: mygrad.sin(p)], lambda: mygrad.exp(p), p.sum],
-            strict=True,
+            strict=False,
         ):
             row["mygrad"] = theirs
     return rows

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from .base import TensorBase, View, hollow, shared_counter, version_of
+from .base import TensorBase, direct_view, hollow, shared_counter, version_of
 from .eager_rules import rule_of
 from .errors import DtypeError
 from .explain import explained, inference, qualified
@@ -83,7 +83,11 @@ def unary(
         t._counter = 0
         t._view = t._rare = None
         if is_view:
-            link_one(x, t, function, (), _NO_OPTIONS)
+            if view is None and mode == ON and array.base is x._array:
+                t._view = direct_view(x, function, ())
+                t._counter = shared_counter(x)
+            else:
+                link_one(x, t, function, (), _NO_OPTIONS)
         if not x._requires or mode != ON or array.dtype.kind not in "fc":
             t._requires = False
             t._node = None
@@ -301,13 +305,7 @@ def viewing(
         t._view = t._rare = None
         memory = getattr(array, "base", None)
         if memory is not None and memory is x._array and view is None and mode == ON:  # by far the most views
-            t._view = made = _new(View)
-            made.base = x
-            made.parent = made.item = made.refused = None
-            made.function = function
-            made.rest = (choice,)
-            made.options = _NO_OPTIONS
-            made.node = x._node
+            t._view = direct_view(x, function, (choice,))
             t._counter = shared_counter(x)
         else:
             link_one(x, t, function, (choice,), _NO_OPTIONS)

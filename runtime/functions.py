@@ -18,9 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from . import activations
 from .base import TensorBase, make
 from .errors import ShapeError
-from .fast import unary
+from .fast import FAST_BINARY, unary
 from .record import record, unwrapped
 from .tensors import as_array, tensor
 
@@ -234,9 +235,17 @@ _TRANSLATED = {"dim": "axis", "keepdim": "keepdims", "dims": "axis"}
 def _numpy(function: Callable[..., Any], name: str | None = None) -> Callable[..., Any]:
     """A NumPy function that records, with either library's option names."""
 
+    short = FAST_BINARY.get(function) if name is None else None
+
     def operation(*args: Any, **kwargs: Any) -> Any:
         if kwargs:
             kwargs = {_TRANSLATED.get(key, key): value for key, value in kwargs.items()}
+        elif short is not None and len(args) == 2 and isinstance(args[0], TensorBase):
+            result = short(*args)
+            if result is not NotImplemented:
+                return result
+        if args and isinstance(args[0], TensorBase):
+            return record(function, args, kwargs, name)
         found: list[Any] = []
         for value in (*args, *kwargs.values()):
             unwrapped(value, found)
@@ -406,6 +415,10 @@ imag = _numpy(np.imag)
 angle = _numpy(np.angle)
 
 
+_relu = unary(activations.relu)
+_sigmoid = unary(activations.sigmoid)
+
+
 def _tensor(x: Any) -> Any:
     return x if isinstance(x, TensorBase) else tensor(x)
 
@@ -483,13 +496,12 @@ def unbind(x: Any, dim: int = 0) -> tuple[Any, ...]:
 
 def relu(x: Any) -> Any:
     """The positive part; its gradient at 0 is 0."""
-    x = _tensor(x)
-    return record(np.where, (x._array <= 0, 0.0 if x.dtype.kind == "f" else 0, x), None, "ReluBackward0")
+    return _relu(_tensor(x))
 
 
 def sigmoid(x: Any) -> Any:
     """``1 / (1 + exp(-x))``, without overflow."""
-    return 0.5 * (tanh(0.5 * _tensor(x)) + 1)
+    return _sigmoid(_tensor(x))
 
 
 def softplus(x: Any) -> Any:

@@ -22,9 +22,10 @@ from .base import Packed, Spec, TensorBase, View, make, shared_counter, version_
 from .eager_rules import rule_of
 from .explain import explained, inference, qualified
 from .graph import MultiNode, Node, extra, next_number, placed
-from .modes import enable_grad, state
+from .modes import ON, SPECIAL, enable_grad, state
 from .names import name_of
 from .plans import Layout, Plan, layout_of, plan_for
+from .routes import PLAIN, Route, route_for
 from .rule import NoRule, Rule
 
 __all__ = ["call", "link_one", "mark_place", "node_for", "record", "refresh", "replay", "unwrapped"]
@@ -54,6 +55,111 @@ def record(
         NoRule: no rule covers the function, an option, or a tensor that has a gradient.
         ShapeError, DtypeError, DeviceError, OutOfRange: the arrays do not go together.
     """
+    if state.mode != SPECIAL:
+        arrays: list[Any] = []
+        form = _form_of(args, kwargs, arrays)
+        route = None if form is None else route_for(function, args, kwargs, name, form)
+        if route is not None and not route.multiple:
+            return _by_route(route, function, args, kwargs, arrays)
+    return _by_rule(function, args, kwargs, name)
+
+
+def _form_of(args: Sequence[Any], kwargs: dict[str, Any] | None, arrays: list[Any]) -> Any:
+    """The form of a call, for `route_for`, and its arrays; None if an argument needs a closer look."""
+    form: list[Any] = []
+    for value in args:
+        kind = value.__class__
+        if kind in PLAIN:
+            form.append(kind)
+            arrays.append(value)
+        elif isinstance(value, TensorBase):
+            view = value._view
+            if view is not None and view.node is not view.base._node:
+                refresh(value)
+            form.append(value._requires)
+            arrays.append(value._array)
+        elif kind is tuple or kind is list:
+            if not value or value[0].__class__ is int:
+                if not all(part.__class__ is int for part in value):
+                    return None
+                form.append(kind)
+                arrays.append(value)
+                continue
+            inner: list[Any] = [kind]
+            plain = []
+            for part in value:
+                if not isinstance(part, TensorBase):
+                    return None
+                view = part._view
+                if view is not None and view.node is not view.base._node:
+                    refresh(part)
+                inner.append(part._requires)
+                plain.append(part._array)
+            form.append(tuple(inner))
+            arrays.append(plain)
+        else:
+            return None
+    if kwargs:
+        for name, value in kwargs.items():
+            if value.__class__ not in PLAIN:
+                if value.__class__ is not tuple or not all(part.__class__ is int for part in value):
+                    return None
+            form.append(name)
+            form.append(value.__class__)
+    return tuple(form)
+
+
+def _by_route(
+    route: Route, function: Callable[..., Any], args: Sequence[Any], kwargs: Any, arrays: list[Any]
+) -> Any:
+    """A call of a form that is known."""
+    try:
+        out = function(*arrays, **kwargs) if kwargs else function(*arrays)
+    except Exception as error:
+        raise explained(error, function, arrays) from error
+    cls = route.first(args).__class__
+    try:
+        kind = out.dtype.kind
+        shape = out.shape
+    except AttributeError:
+        if isinstance(out, tuple | list):
+            route.multiple = True
+            return _by_rule(function, args, kwargs, None if route.plan is None else route.plan.name)
+        return out
+    plan = route.plan
+    result = _new(cls)
+    result._array = out
+    result._nr = 0
+    result._view = result._rare = None
+    result._counter = 0
+    if plan is None or state.mode != ON or kind not in "fc":
+        result._requires = False
+        result._node = None
+    else:
+        result._requires = True
+        result._node = node = _new(Node)
+        node.plan = plan
+        node.seq = next_number()
+        node.shape = shape
+        node.dtype = out.dtype
+        node.picks = route.picks
+        node.more = None
+        route.edges(node, args)
+        route.save(node, args, kwargs, out)
+        node.out_version = None
+        if route.keeps_out:
+            result._counter = version = [0]
+            node.out_version = version, 0
+        mark_place(node)
+    if getattr(out, "base", None) is not None:
+        _note_view(route.rule, function, args, kwargs or {}, result, None)
+    return result
+
+
+def _by_rule(
+    function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any] | None, name: str | None
+) -> Any:
+    """Any call."""
     rule = rule_of(function)
     if rule is None:
         raise NoRule(

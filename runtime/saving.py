@@ -98,7 +98,7 @@ class _Uses:
             return self._zipped(name.id, parent, position)
         if isinstance(parent.func, ast.Name) and parent.func.id in _SHAPE_BUILTINS:
             return True
-        if isinstance(parent.func, ast.Name) and parent.func.id == "getattr":
+        if isinstance(parent.func, ast.Name) and parent.func.id in ("getattr", "hasattr"):
             wanted = parent.args[1]
             return isinstance(wanted, ast.Constant) and wanted.value in _SHAPE_ATTRIBUTES
         function = self._resolve(parent.func)

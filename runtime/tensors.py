@@ -48,6 +48,11 @@ _reversed = unary(np.transpose, run=lambda array: array.T)
 _add_up = np.add.reduce
 _sum_all = unary(np.sum, run=lambda a: _add_up(a, None) if a.__class__ is np.ndarray else a.sum())
 _mean_all = unary(np.mean, run=operator.methodcaller("mean"))
+_sum_along = viewing(np.sum)
+_expand_dims = viewing(np.expand_dims)
+_exchanged = unary(np.transpose, "TransposeBackward0", run=lambda array: array.T)
+_clone = unary(np.copy, "CloneBackward0", run=lambda array: array.copy())
+_EXCHANGED = {(0, 1), (1, 0), (-1, -2), (-2, -1)}
 _any_product = binary(np.matmul, "MatmulBackward0")
 
 
@@ -632,6 +637,8 @@ class Tensor(TensorBase):
         """The sum of all elements, or along axes."""
         if axis is None and not keepdims and not options:
             return _sum_all(self)
+        if axis.__class__ is int and not keepdims and not options:
+            return _sum_along(self, axis, "SumBackward0")
         return _reduce(np.sum, self, axis, keepdims, options)
 
     def mean(self, axis: Any = None, keepdims: bool = False, **options: Any) -> Any:
@@ -815,6 +822,8 @@ class Tensor(TensorBase):
 
         ``transpose(0, 1)`` of a matrix means the exchange, which is not ``np.transpose(x, (0, 1))``.
         """
+        if axes in _EXCHANGED and self._array.ndim == 2:
+            return _exchanged(self)
         if len(axes) == 2 and all(isinstance(axis, int) for axis in axes):
             return record(np.swapaxes, (self, *axes))
         axes = _many(axes) if axes and axes[0] is not None else ()
@@ -847,7 +856,7 @@ class Tensor(TensorBase):
 
     def unsqueeze(self, dim: int) -> Any:
         """With a new dimension of length 1: a view."""
-        return record(np.expand_dims, (self, dim))
+        return _expand_dims(self, dim, "UnsqueezeBackward0")
 
     def broadcast_to(self, shape: Any) -> Any:
         """Repeated without copying to a larger shape."""
@@ -919,7 +928,22 @@ class Tensor(TensorBase):
     # -- elements ----------------------------------------------------------------------------------------
 
     def __getitem__(self, key: Any) -> Any:
-        key = _key(self._array, key)
+        array = self._array
+        if key.__class__ is tuple and len(key) == array.ndim:  # the commonest keys: numbers and ranges
+            numbers = 0
+            for part, n in zip(key, array.shape, strict=True):
+                if part.__class__ is int:
+                    if not -n <= part < n:
+                        break
+                    numbers += 1
+                elif part.__class__ is not slice or not _of_numbers(part):
+                    break
+            else:
+                if numbers < len(key):
+                    return _getitem(self, key, "SliceBackward0")
+                if numbers:
+                    return _getitem(self, (*key, Ellipsis), "SelectBackward0")
+        key = _key(array, key)
         return _getitem(self, key, index_name(key) + "Backward0")
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -932,7 +956,7 @@ class Tensor(TensorBase):
 
     def clone(self: S) -> S:
         """A copy, recorded: gradients pass through."""
-        return record(np.copy, (self,), None, "CloneBackward0")  # type: ignore[no-any-return]
+        return _clone(self)  # type: ignore[no-any-return]
 
     copy = clone
 
@@ -1244,8 +1268,8 @@ def _key(array: Any, key: Any) -> Any:
         and not any(isinstance(p, TensorBase) for p in (key.start, key.stop, key.step))
     ):
         return key
-    if kind is int and array.ndim > 1 and -array.shape[0] <= key < array.shape[0]:
-        return key
+    if kind is int and array.ndim and -array.shape[0] <= key < array.shape[0]:
+        return key if array.ndim > 1 else (key, Ellipsis)
     parts = key if kind is tuple else (key,)
     plain = [_key_part(part) for part in parts]
     basic = all(isinstance(p, int | np.integer | slice) or p is None or p is Ellipsis for p in plain)
@@ -1260,6 +1284,10 @@ def _key(array: Any, key: Any) -> Any:
         ):
             return (*plain, Ellipsis)
     return tuple(plain) if isinstance(key, tuple) else plain[0]
+
+
+def _of_numbers(part: slice) -> bool:
+    return not any(isinstance(p, TensorBase) for p in (part.start, part.stop, part.step))
 
 
 def _key_part(part: Any) -> Any:

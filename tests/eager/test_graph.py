@@ -11,6 +11,8 @@ import numpy as np
 
 from adjoin import runtime as rt
 from adjoin.runtime import tensor
+from adjoin.runtime.saving import shape_only
+from adjoin.runtime.support import real_if_real, unbroadcast
 
 
 def leaf(*values):
@@ -123,6 +125,15 @@ def test_43_only_what_a_rule_names_is_kept():
     y = array.sum()
     del array
     assert kept() is None and y.requires_grad
+
+
+def test_what_helpers_ask_of_an_operand_is_known():
+    """A helper that reads a value where it only asked its shape would make every node hold its operands."""
+    for helper in (unbroadcast, real_if_real):
+        assert shape_only(helper) == {"x"}
+    x, y = leaf(1.0, 2.0), rt.zeros(2)
+    y[:1] = x[1:]
+    assert not y.grad_fn.plan.saves
 
 
 def test_44_threads():

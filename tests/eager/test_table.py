@@ -278,3 +278,52 @@ def test_second_order(function, rule):
             except (NoRule, RuntimeError) as error:
                 if "is not that of central differences" in str(error):
                     raise
+
+
+CALLS = [
+    lambda x, y: np.where(np.array([True, False, True]), x, y),
+    lambda x, y: np.where(x > 0.5, 2.0, y),
+    lambda x, y: np.concatenate([x, y, x]),
+    lambda x, y: np.stack((x, y), axis=1),
+    lambda x, y: np.clip(x, 0.4, y),
+    lambda x, y: x.clip(0.4, None),
+    lambda x, y: np.sum(x * y, axis=0, keepdims=True),
+    lambda x, y: (x * y).sum(axis=0),
+    lambda x, y: np.max(x, axis=0) * y,
+    lambda x, y: np.transpose(np.reshape(x, (3, 1)), [1, 0]) * y,
+    lambda x, y: np.prod(x, keepdims=True) * np.cumsum(y),
+    lambda x, y: np.einsum("i,j->ij", x, y),
+    lambda x, y: x * np.array([1.0, 2.0, 3.0]) + np.float64(2.0) * y,
+    lambda x, y: np.split(x, [1])[1] * y[:2],
+    lambda x, y: np.take(x, [2, 0, 0]) * y,
+    lambda x, y: rt.relu(x - 0.5) * rt.sigmoid(y),
+    lambda x, y: x.unsqueeze(0).transpose(0, 1) @ y.unsqueeze(0),
+    lambda x, y: x[1] * y[-1:],
+]
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_call_of_a_known_form_is_the_same_call(call):
+    """Values, gradients and second derivatives of the first call by a route, and of later ones."""
+    found = []
+    for _ in range(3):
+        x = rt.tensor([0.3, 0.9, 0.6], requires_grad=True)
+        y = rt.tensor([1.2, 0.7, 0.5], requires_grad=True)
+        assert gradgradcheck(call, (x, y))
+        out = call(x, y)
+        grads = grad(out, (x, y), rt.ones_like(out), allow_unused=True, materialize_grads=True)
+        found.append([out.detach().numpy(), *(g.numpy() for g in grads)])
+        for one in (True, False):  # other forms of the same call
+            x = rt.tensor([0.3, 0.9, 0.6], requires_grad=one)
+            y = rt.tensor([1.2, 0.7, 0.5], requires_grad=not one)
+            other = call(x, y)
+            if other.requires_grad:
+                (g,) = grad(
+                    other, x if one else y, rt.ones_like(other), allow_unused=True, materialize_grads=True
+                )
+                np.testing.assert_array_equal(g.numpy(), found[0][1 if one else 2])
+        with rt.no_grad():
+            assert call(x, y).is_leaf
+    for again in found[1:]:
+        for a, b in zip(found[0], again, strict=True):
+            np.testing.assert_array_equal(a, b)
