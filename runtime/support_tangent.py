@@ -34,11 +34,13 @@ def tangent_like(dot: Any, out: Any) -> Any:
 
 
 def own_tangent(dot: Any, out: Any) -> Any:
-    """`dot` in memory of its own, with the layout of `out`; a number stays one.
+    """`dot` in memory of its own, with the layout of `out`; a number stays one, a list is a new one.
 
     >>> own_tangent(0.0, np.zeros((2, 2), order="F")).flags.f_contiguous
     True
     """
+    if isinstance(out, list):
+        return [own_tangent(part, each) for part, each in zip(dot, out, strict=True)]
     if not isinstance(out, np.ndarray):
         return dot
     made = np.zeros_like(out)

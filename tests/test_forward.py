@@ -530,3 +530,31 @@ def test_second_order_of_arguments_that_share_memory():
     _, saved = second.forward(x, x[::-1])
     expected = [slope(lambda x: seed @ grad(f)(x, x[::-1]), x, e) for e in np.eye(4)]
     np.testing.assert_allclose(second.adjoint(saved, seed), expected, rtol=1e-6, atol=1e-8)
+
+
+def snapshots(x, n):
+    for _ in adjoin.checkpointed(range(n), snapshots=2):
+        x = np.sin(x)
+    return x
+
+
+def stencil(u, n):
+    u = u.copy()
+    for _ in range(n):
+        u[1:] += u[:-1] ** 2
+    return np.sum(u)
+
+
+@pytest.mark.parametrize("f", [power, snapshots, stencil, energy])
+@pytest.mark.parametrize(
+    "make",
+    [jvp, jacfwd, jacrev, jacobian, hessian, hvp, elementwise_grad, value_and_grad, lambda f: grad(grad(f))],
+)
+def test_source_before_any_call(f, make):
+    assert "\ndef " in f"\n{make(f).source}"
+
+
+@pytest.mark.parametrize("make", [hvp, hessian, lambda f: grad(grad(grad(f)))])
+def test_source_for_a_call_that_goes_by_tangents(make):
+    text = make(snapshots).source_for(0.7, 5)
+    assert "_jvp" in text and make(snapshots).source_for(0.7, 5) == text

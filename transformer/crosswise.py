@@ -12,14 +12,16 @@ kind: it mirrors every store, view and call by name, and can be read. And since 
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from .errors import AdjoinError, Code
 from .gradient import Gradient, with_values
+from .kinds import Kind
 from .variants import Variant
 
-__all__ = ["PASSED_OVER", "directional_gradient"]
+__all__ = ["PASSED_OVER", "directional_gradient", "variant_for_call", "variant_without_arguments"]
 
 #: Refusals that say that a gradient's own code cannot be read, for which there is this other way.
 PASSED_OVER = frozenset(
@@ -49,6 +51,44 @@ def directional_gradient(
     >>> directional_gradient([(f, (1.0,)), (f, (10.0,))], f, (2.0,), {})[0]
     (60.0,)
     """
+    adjoint, values = _code(moving, wanted, args, kwargs)
+    value, saved = adjoint.forward(*values)
+    found: tuple[Any, ...] = adjoint.adjoint(saved, _last_part(value))
+    return found, adjoint._last
+
+
+def variant_for_call(
+    moving: Sequence[tuple[Gradient, tuple[Any, ...]]],
+    wanted: Gradient,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Variant:
+    """The code that `directional_gradient` runs."""
+    adjoint, values = _code(moving, wanted, args, kwargs)
+    return adjoint._find("split", values, {})[0]
+
+
+def variant_without_arguments(moving: Sequence[Gradient], wanted: Gradient) -> Variant:
+    """The code that `directional_gradient` runs for the kinds that `like` and annotations state."""
+    variant = moving[0]._without_arguments("tangent")
+    kinds: dict[str, Kind] = dict(variant.kinds)
+    for number, gradient in enumerate((*moving[1:], wanted)):
+        parameters = list(inspect.signature(variant.entries[0]).parameters)[len(kinds) :]
+        moved = [list(kinds.values())[place] for place in variant.wrt]
+        kinds.update(zip(parameters, moved, strict=False))
+        places = gradient._without_arguments("tangent").wrt
+        code = Gradient(variant.entries[0], argnums=places, like=kinds)
+        variant = code._without_arguments("tangent" if number < len(moving) - 1 else "split")
+    return variant
+
+
+def _code(
+    moving: Sequence[tuple[Gradient, tuple[Any, ...]]],
+    wanted: Gradient,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> tuple[Gradient, tuple[Any, ...]]:
+    """The gradient of the innermost tangent, and what it is called with."""
     (first, direction), *rest = moving
     variant, values, free = first._find("tangent", args, kwargs)
     order = list(variant.kinds)
@@ -61,10 +101,7 @@ def directional_gradient(
         code = with_values(_gradient(variant.entries[0], places(each)), free)
         variant, given, free = code._find("tangent", values, {})
         values = (*given, *direction)
-    adjoint = with_values(_gradient(variant.entries[0], places(wanted)), free)
-    value, saved = adjoint.forward(*values)
-    found: tuple[Any, ...] = adjoint.adjoint(saved, _last_part(value))
-    return found, adjoint._last
+    return with_values(_gradient(variant.entries[0], places(wanted)), free), values
 
 
 @functools.lru_cache(maxsize=256)

@@ -59,7 +59,7 @@ class Pushforward(Differentiated):
     def source_for(self, *args: Any, **kwargs: Any) -> str:
         """The module for these arguments with all of them moving, as text; nothing of it is run."""
         moving = tuple(i for i, arg in enumerate(args) if holds_floats(arg))
-        return self._of(moving)._find("tangent", args, kwargs)[0].text
+        return self._of(moving)._variant("tangent", args, kwargs).text
 
     def __repr__(self) -> str:
         return f"<tangent of {getattr(self.primal, '__qualname__', None) or repr(self.primal)}>"

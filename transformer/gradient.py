@@ -362,7 +362,11 @@ class Gradient(Differentiated):
         >>> "x_bar" in Gradient(lambda x: x * x).source_for(3.0)
         True
         """
-        return self._find(self._mode, args, kwargs)[0].text
+        return self._variant(self._mode, args, kwargs).text
+
+    def _variant(self, mode: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Variant:
+        """The code for a call, which is not run."""
+        return self._find(mode, args, kwargs)[0]
 
     def _without_arguments(self, mode: str | None = None) -> Variant:
         source = self._source or self._read()
@@ -534,10 +538,41 @@ class GradientOfGradient(Gradient):
         return found
 
     def _without_arguments(self, mode: str | None = None) -> Variant:
-        inner = self.primal._without_arguments()
-        outer = self._of_code(inner, {})
-        outer._like = inner.kinds
-        return outer._without_arguments(mode or self._mode)
+        from .crosswise import variant_without_arguments
+
+        try:
+            return self._read_without_arguments(mode or self._mode)
+        except AdjoinError as error:
+            self._check_crosswise(error, self._below()[0]._without_arguments().hooked)
+            moving, wanted = self._crossed(mode or self._mode)
+            return variant_without_arguments(list(map(_direct, moving)), _direct(wanted))
+
+    def _read_without_arguments(self, mode: str) -> Variant:
+        """The gradient of the code of the inner gradient."""
+        inner = self.primal
+        if isinstance(inner, GradientOfGradient):
+            code = inner._read_without_arguments(inner._mode)
+        else:
+            code = inner._without_arguments()
+        outer = self._of_code(code, {})
+        outer._like = code.kinds
+        return outer._without_arguments(mode)
+
+    def _variant(self, mode: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Variant:
+        from .crosswise import variant_for_call
+
+        try:
+            return super()._variant(mode, args, kwargs)
+        except AdjoinError as error:
+            self._check_crosswise(error, self._below()[0]._variant("joint", args, kwargs).hooked)
+            moving, wanted = self._crossed(mode)
+            steps = _Crossed(self, args, kwargs).steps([(each, None) for each in moving])
+            return variant_for_call(steps, _direct(wanted), args, kwargs)
+
+    def _crossed(self, mode: str) -> tuple[list[Gradient], Gradient]:
+        """Along the arguments of which gradients tangents go, and which gradient is left at the end."""
+        below = self._below()
+        return ([*below[:-1], self], below[-1]) if mode == "tangent" else (below, self)
 
     def active(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[tuple[str, Any]]:
         return self._directly.active(args, kwargs)
@@ -571,14 +606,17 @@ class GradientOfGradient(Gradient):
         self, error: AdjoinError, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Any, _Crossed]:
         """Value and saved values for the other way to higher derivatives; `error` where there is none."""
+        innermost = self._below()[0]._last
+        self._check_crosswise(error, innermost is not None and innermost.hooked)
+        return self.primal(*args, **kwargs), _Crossed(self, args, kwargs)
+
+    def _check_crosswise(self, error: AdjoinError, hooked: bool) -> None:
+        """Raise `error` where there is no other way: with hooks there is none, tangents do not see them."""
         from .crosswise import PASSED_OVER
 
         plain = not any(each._has_aux or each._with_value for each in self._below()) and not self._has_aux
-        innermost = self._below()[0]._last
-        plain = plain and not (innermost is not None and innermost.hooked)  # tangents see no hooks
-        if error.code not in PASSED_OVER or not plain:
+        if error.code not in PASSED_OVER or not plain or hooked:
             raise error
-        return self.primal(*args, **kwargs), _Crossed(self, args, kwargs)
 
     def _below(self) -> list[Gradient]:
         """The gradients that this one is the gradient of, innermost first."""
@@ -650,6 +688,14 @@ class _Crossed:
         """The gradient, as `wanted` asks for it, of the derivative along directions; None: of one number."""
         from .crosswise import directional_gradient
 
+        steps = self.steps(moving)
+        found, self.outer._last = directional_gradient(steps, _direct(wanted), self.args, self.kwargs)
+        return found[0] if wanted._single else found
+
+    def steps(
+        self, moving: list[tuple[Gradient, tuple[Any, ...] | None]]
+    ) -> list[tuple[Gradient, tuple[Any, ...]]]:
+        """Gradients of the function itself, and directions in the types of its arguments."""
         steps = []
         for gradient, direction in moving:
             direct = _direct(gradient)
@@ -658,8 +704,7 @@ class _Crossed:
                 direction = tuple([mapped(_one, value) for value in values])
             pairs = zip(direction, values, strict=True)
             steps.append((direct, tuple([_tangent(dot, value) for dot, value in pairs])))
-        found, self.outer._last = directional_gradient(steps, _direct(wanted), self.args, self.kwargs)
-        return found[0] if wanted._single else found
+        return steps
 
 
 def _direct(gradient: Gradient) -> Gradient:

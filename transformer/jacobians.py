@@ -66,7 +66,7 @@ class Jacobian(Differentiated):
 
     def source_for(self, *args: Any, **kwargs: Any) -> str:
         """The module for these arguments, as text; nothing of it is run."""
-        return self._gradient._find("split" if self._by == "rows" else "tangent", args, kwargs)[0].text
+        return self._gradient._variant("split" if self._by == "rows" else "tangent", args, kwargs).text
 
     def __repr__(self) -> str:
         return f"<Jacobian of {self.__name__}>"

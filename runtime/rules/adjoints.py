@@ -44,16 +44,6 @@ def scatter_again(g_bar: Any, out: Any, g: Any, x: Any, index: Any) -> Any:
 
 
 @linear(
-    memory.scattered,
-    wrt=["g"],
-    steps=["x"],
-    samples=[lambda: (real(3), np.zeros(3), np.array([0, 2, 0])), lambda: (2.5, np.zeros(3), 1)],
-)
-def scattered_again(g_bar: Any, out: Any, g: Any, x: Any, index: Any) -> Any:
-    return g_bar[index]
-
-
-@linear(
     take_adjoint,
     wrt=["g"],
     steps=["a"],

@@ -44,7 +44,7 @@ from ..kinds import Sequence as SequenceKind
 WRITES_FIRST = frozenset({np.add.at, np.subtract.at})
 
 #: Functions that look at memory, and keep none of it.
-_CHECKS = frozenset({refuse_overlap, refuse_shared, refuse_torn})
+CHECKS = frozenset({refuse_overlap, refuse_shared, refuse_torn})
 
 #: Methods that give the array itself back where there is nothing to do.
 _SAME_OBJECT = frozenset({"conj", "conjugate", "astype", "squeeze", "ravel", "reshape", "view"})
@@ -146,7 +146,7 @@ class Aliases:
             return
         if form in ("assert", "raise", "fstring", "shape", "push", "touch", "log"):
             return
-        if is_rerun(s) or function in _CHECKS:  # what is written to is copied
+        if is_rerun(s) or function in CHECKS:  # what is written to is copied
             return
         if form == "hook":
             self._union(s.out, s.args[0])

@@ -28,6 +28,7 @@ from ...runtime.instead import instead_of
 from ...runtime.rule import lookup
 from ...runtime.rules.methods import IN_PLACE, METHODS
 from ...runtime.support import unbroadcast
+from ..analyses.aliases import CHECKS
 from ..errors import AdjoinError, Code
 from ..infer import arg_kind, infer, probe_helper
 from ..ir import Arg, Callee, Const, Dct, Lst, Op, Ref, Slc, Star, Tup, Var, constants
@@ -651,6 +652,10 @@ def _specialise(
     node: cst.CSTNode | None,
 ) -> Any:
     """A support helper: its body, if every test in it can be decided now; else a call of it."""
+    if callee.value in CHECKS:
+        op = Op("call", callee.value.__name__, callee.value, callee)
+        held = [reader.arg(a) for a in args]
+        return reader.let(op, *held, kind=Opaque(None), effect="io")
     folded = _folded(callee.value, args, kwargs)
     if folded is not None:
         return folded
