@@ -151,6 +151,9 @@ KEEPERS = {
     "record": ("d = np.zeros(2, [('p', float), ('q', float)])", "d['p'] = x[:2] ** 2", "np.sum(d['p'])"),
     "record-view": ("d = np.zeros(2, [('p', float)]); p = d['p']", "p[:] = x[:2] ** 2", "np.sum(d['p'])"),
     "record-element": ("d = np.zeros(2, [('p', float)])", "d[0]['p'] = x[0] * x[1]", "np.sum(d['p'])"),
+    "stored": ("d = collections.deque()", "d.append(x[0])", "np.sum(put(np.zeros(2), d[0]))"),
+    "appended": ("d = collections.deque()", "d.append(x[0])", "[0.0, d[0] * 1.0].pop()"),
+    "field": ("d = np.zeros(2, TYPE)", "d['p'] = x[:2] ** 2", "np.sum(d['p'])"),
     "objects": ("d = np.empty(2, dtype=object)", "d[0] = x[:2] * x[0]", "np.sum(d[0])"),
 }
 
@@ -159,7 +162,8 @@ KEEPERS = {
 def test_object_that_keeps_something_active(name):
     made, kept, out = KEEPERS[name]
     modules = "bisect, collections, contextlib, heapq, queue"
-    source = f"import {modules}\ndef f(x):\n    {made}\n    {kept}\n    return {out}\n"
+    put = "TYPE = np.dtype([('p', float)])\ndef put(a, e):\n    a[0] = e\n    return a\n"
+    source = f"import {modules}\n{put}def f(x):\n    {made}\n    {kept}\n    return {out}\n"
     f = Program(source, ()).load()
     assert np.isfinite(f(VECTOR))
     line = made.partition("; ")[2] if name == "record-view" else kept.partition("\n")[0]

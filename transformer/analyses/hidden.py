@@ -19,10 +19,10 @@ from ...runtime.rule import lookup
 from ...runtime.rules.methods import ATTRIBUTES
 from ...runtime.support import unbroadcast
 from ..infer import arg_kind
-from ..ir import COMPARISONS, Arg, Block, For, Function, Let, Statement, Var, While, blocks, variables
+from ..ir import COMPARISONS, Arg, Block, Const, For, Function, Let, Statement, Var, While, blocks, variables
 from ..kinds import Array, Container, Opaque, Sequence
 from .activity import LOOKS, Activity, differentiable_operands, edges
-from .aliases import immutable, is_rerun
+from .aliases import WRITES_FIRST, immutable, is_rerun
 
 #: Forms that look at a value, or leave only what nothing can be computed from.
 _BLIND = frozenset(
@@ -82,12 +82,12 @@ class Hidden:
             if source is None and any(self.activity.is_varied(v) for v in operands):
                 self._goes_in(s)
         if source is not None:
-            for out in s.outs:
+            for out in (*s.outs, *_written(s)):
                 self._comes_out(out, source)
 
     def _in_elements(self, s: Let, v: Var) -> bool:
         """Whether an array of records or objects holds something varied, stored here or through a view."""
-        if not isinstance(v.kind, Array) or (v.kind.dtype or "?")[0] not in "OV":
+        if not isinstance(v.kind, Array) or not ((v.kind.dtype or "?")[0] in "OV" or _names_a_field(s, v)):
             return False
         stored = (
             s.op.form == "store"
@@ -126,6 +126,20 @@ class Hidden:
         """An attribute of a user's object, by the object and the name."""
         (obj,) = variables(s.args[0]) or (None,)
         return (self.activity.aliases.of(obj) if isinstance(obj, Var) else None, s.op.text)
+
+
+def _names_a_field(s: Let, v: Var) -> bool:
+    """Whether a statement reads or stores `v["name"]` of an array whose dtype is not known."""
+    if s.op.form not in ("index", "store") or s.args[0] is not v:
+        return False
+    at = s.args[1]
+    return any(isinstance(i, Const) and isinstance(i.value, str) for i in getattr(at, "items", (at,)))
+
+
+def _written(s: Let) -> list[Var]:
+    """The memory that a statement of a known form writes to."""
+    known = s.op.form in ("store", "augment", "inplace") or (s.op.form == "method" and s.effect == "write")
+    return list(variables(s.args[0])) if known or s.op.function in WRITES_FIRST else []
 
 
 def _holds(v: Var) -> bool:
