@@ -56,7 +56,6 @@ class Shadows:
         index = np.unravel_index(places.ravel()[first], view.shape)
         shadow[index] += sums
 
-
     def rest(self, value: Any, g: Any) -> Any:
         """Add to the shadow if the value is an array; else what its own adjoint is to get."""
         if not isinstance(value, np.ndarray):
@@ -146,11 +145,31 @@ def plus(a: Any, b: Any) -> Any:
     return Parts(a) + b if isinstance(a, tuple | list) else a + b
 
 
+def repeated(items: Any, n: Any) -> Any:
+    """A new list of constants, `n` times over: `[0.0] * n`.
+
+    >>> repeated([0.0], 3)
+    [0.0, 0.0, 0.0]
+    """
+    return items * n
+
+
 def add_to_list(adjoints: Any, g: Any) -> None:
     """Add adjoints to those of a list's elements, in place."""
     for i, each in enumerate(g):
         if each is not None:
             add_to_item(adjoints, i, each)
+
+
+def add_to_each(shadows: Any, values: Any, g: Any) -> None:
+    """Add to the shadows of the arrays in a list, and to the adjoints of the numbers in it."""
+    for i, value in enumerate(values):
+        if isinstance(value, np.ndarray):
+            shadows.add(value, g[i])
+        elif isinstance(value, list | tuple):
+            add_to_each(shadows, value, g[i])
+        else:
+            add_to_item(shadows(values), i, g[i])
 
 
 def add_to_item(adjoints: Any, i: Any, g: Any) -> None:

@@ -19,7 +19,7 @@ LAYERS = [
     {"errors", "kinds", "comments", "nested"},
     {"ir", "sizes", "stand_ins", "results", "infer", "hints", "sparse", "builder", "verify"},
     {"analyses"},
-    {"source", "parse", "resolve", "private", "torn", "lower", "lowering", "load", "tidy"},
+    {"source", "parse", "resolve", "private", "steady", "torn", "lower", "lowering", "load", "tidy"},
     {
         "adjoint",
         "tangent",

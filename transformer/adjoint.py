@@ -67,6 +67,7 @@ from .kinds import (
     Container,
     Number,
     Opaque,
+    Unknown,
     dims_of,
     dtype_of,
     is_integer,
@@ -279,7 +280,10 @@ class Adjoint(Reader):
                 if self.activity.any_active(item):
                     self.contribute(item, self.arg(subscript(self, _NO_FRAME, g, key, None)))
         elif isinstance(target, Var) and self.activity.active(target):
-            if isinstance(target.kind, SequenceKind):
+            if isinstance(target.kind, SequenceKind) and self.aliases.of(target) in self.aliases.written:
+                add = self.function_op(support.add_to_each)
+                self.do(add, self._shadow_table(), self.primal(target), g, effect="write")
+            elif isinstance(target.kind, SequenceKind):
                 self.do(self.function_op(support.add_to_list), self.shadow(target), g, effect="write")
             elif self.is_buffer(target) and not isinstance(target.kind, Array):
                 # an array, whose adjoint is its shadow, or a number, which has an adjoint of its own
@@ -615,8 +619,11 @@ class Adjoint(Reader):
 
     def _inert(self, target: Var) -> bool:
         """A list of arrays that are written to, or of lists: its elements have shadows of their own."""
-        nested = isinstance(target.kind, SequenceKind) and isinstance(target.kind.element, SequenceKind)
-        return nested or self.aliases.of(target) in self.aliases.written
+        element = target.kind.element if isinstance(target.kind, SequenceKind) else None
+        if isinstance(element, SequenceKind):
+            return True
+        mixed = isinstance(element, Unknown | Number)  # numbers among them have adjoints in the list's
+        return self.aliases.of(target) in self.aliases.written and not mixed
 
     def _write(self, s: Let) -> None:
         """Other statements that change memory: list methods, `np.add.at`."""
@@ -662,13 +669,10 @@ class Adjoint(Reader):
             g = self.let(Op("method", "pop"), shadow, kind=target.kind.element, effect="write")
             self.contribute(s.args[1], g)
         elif name == "pop" and len(s.args) == 1:
-            g = self.take(s.out) if self.activity.active(s.out) else None
-            zero = g if g is not None else self.zeros_like(self.primal(s.out))
-            self.do(Op("method", "append"), shadow, zero, effect="write")
+            self.do(Op("method", "append"), shadow, self._popped(s.out), effect="write")
         elif name == "pop":
-            g = self.take(s.out) if self.activity.active(s.out) else None
-            zero = g if g is not None else self.zeros_like(self.primal(s.out))
-            self.do(self.function_op(support.put_back), shadow, self.primal(s.args[1]), zero, effect="write")
+            put_back, at = self.function_op(support.put_back), self.primal(s.args[1])
+            self.do(put_back, shadow, at, self._popped(s.out), effect="write")
         elif name == "insert":
             g = self.let(
                 self.function_op(support.take_inserted),
@@ -682,6 +686,16 @@ class Adjoint(Reader):
             self.do(Op("method", "reverse"), shadow, effect="write")
         else:
             self.refuse_at(s, Code.MUTATION, f"list.{name} on active values is not followed")
+
+    def _popped(self, out: Var) -> Arg:
+        """The adjoint of what was popped: of an array that is written to, nothing that its shadow has not."""
+        g: Arg | None = None
+        if self.activity.active(out) and self.aliases.is_buffer(out):
+            own = self.bars.pop(out, None)
+            g = None if own is None else own.arg
+        elif self.activity.active(out):
+            g = self.take(out)
+        return self.zeros_like(self.primal(out)) if g is None else g
 
     def refuse_at(self, s: Statement, code: Code, reason: str, rewrite: str = "") -> None:
         raise AdjoinError(code, reason, where=Where.of(s.site) if s.site else None, rewrite=rewrite or None)

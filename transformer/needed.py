@@ -70,6 +70,7 @@ _SHAPE_ONLY: dict[str, tuple[int, ...]] = {
     "unbroadcast": (1,),
     "real_if_real": (1,),
     "zeros_of": (0,),
+    "add_to_each": (1,),
     "shape": (0,),
     "ndim": (0,),
     "size": (0,),
@@ -78,7 +79,9 @@ _SHAPE_ONLY: dict[str, tuple[int, ...]] = {
 
 
 #: Of those, the ones for which an array of the shape and dtype does as well.
-_OUTLINE_DOES = frozenset(_SHAPE_ONLY) - {"shares_memory", "shares_shadow", "shape", "ndim", "size", "len"}
+_OUTLINE_DOES = frozenset(_SHAPE_ONLY) - {
+    "add_to_each", "shares_memory", "shares_shadow", "shape", "ndim", "size", "len"
+}  # fmt: skip
 OUTLINE = Op("call", "outline", support_memory.outline, Ref(support_memory.outline, "outline", "support"))
 
 

@@ -54,6 +54,7 @@ from .optimise import optimise
 from .optimise.dead import eliminate_dead
 from .private import privatise
 from .source import Source
+from .steady import keep_steady
 from .tangent import Tangent, dot_name
 from .torn import guard_torn
 
@@ -116,7 +117,7 @@ def _differentiated(lowered: Lowered, request: Request) -> list[Function]:
         plain = replace(plain, body=without_hooks(plain.body))
         return [_tangent(lowered, plain, leaves, request)]
     independent = [v for each in leaves.values() for v in each]
-    private = extract(private, independent, lowered.reader)
+    private = keep_steady(extract(private, independent, lowered.reader))
     adjoint = Adjoint(private, independent, lowered.reader)
     refuse_opaque(private, adjoint.activity, lowered.reader.reasons)
     value = private.body.yields[0]
@@ -414,6 +415,7 @@ def _instances(lowered: Lowered, module: Module) -> list[str]:
         if isinstance(instance, Rerun):
             assert instance.again is not None
             function, independent = instance.again, list(instance.wanted)
+        function = keep_steady(function)
         adjoint = Adjoint(function, independent, lowered.reader)
         refuse_opaque(function, adjoint.activity, lowered.reader.reasons)
         wanted = adjoint.independent

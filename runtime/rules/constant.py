@@ -16,6 +16,7 @@ import numpy as np
 
 from ..rule import nondifferentiable
 from ..support import stop_gradient
+from ..support_memory import repeated
 
 # Comparisons, logic, and questions about values.
 nondifferentiable(
@@ -201,8 +202,9 @@ nondifferentiable(
     hash,
 )
 
-# Arrays made from nothing but a shape; windows of a given length.
+# Arrays made from nothing but a shape; windows of a given length; lists of constants.
 nondifferentiable(
+    repeated,
     np.zeros,
     np.zeros_like,
     np.ones,

@@ -10,10 +10,11 @@ from typing import Any
 
 import libcst as cst
 
+from ...runtime import support_memory
 from ..errors import Code
 from ..infer import arg_kind
 from ..ir import DELETE, INDEX, Arg, Const, Op, Ref, Tup
-from ..kinds import INT, Opaque, join
+from ..kinds import INT, UNDEFINED, Kind, Opaque, join
 from ..kinds import Sequence as SequenceKind
 from .expressions import opened
 from .reader import Frame, Reader
@@ -34,6 +35,44 @@ def widen(reader: Reader, obj: ListValue, arg: Arg) -> None:
             kind = reader.memo[obj.key] = join(kind, reader.memo.get(obj.key, kind))
         obj.var.kind = SequenceKind(kind)
         reader.widened = True
+
+
+def running_list(reader: Reader, node: cst.CSTNode | None) -> ListValue:
+    """An empty list of the running program, made by an expression; each reading of that adds to its kind."""
+    key = None if node is None else (node, *(c for c, _ in reader.calls))
+    made: ListValue = reader.new(ListValue([], reader.memo.get(key, UNDEFINED), key=key))
+    reader.run(made)
+    return made
+
+
+def concatenated(reader: Reader, frame: Frame, parts: list[Any], node: cst.CSTNode | None) -> ListValue:
+    """`a + b` of lists whose length is not known."""
+    made = running_list(reader, node)
+    for part in parts:
+        list_method(reader, frame, made, "extend", [part], {}, node)
+    return made
+
+
+def repeated(reader: Reader, frame: Frame, x: ListValue, count: Any, node: cst.CSTNode | None) -> ListValue:
+    """`x * count`, where the length of the list or the count is not known."""
+    from .loops import _over
+
+    times = reader.arg(count)
+    if x.var is None and all(isinstance(item, Const) for item in x.items):
+        element: Kind = UNDEFINED
+        for item in x.items:
+            element = join(element, arg_kind(item))
+        op = Op("operator", "*", support_memory.repeated)
+        var = reader.let(op, reader.arg(x), times, kind=SequenceKind(element))
+        return reader.new(ListValue([], element, var))  # type: ignore[no-any-return]
+    made = running_list(reader, node)
+    again = Iteration(lambda: times, lambda i: i)
+
+    def once(_: Any) -> None:
+        list_method(reader, frame, made, "extend", [x], {}, node)
+
+    _over(reader, frame, again, once, frozenset(), node)
+    return made
 
 
 _CHANGING = frozenset({"append", "extend", "pop", "insert", "clear", "reverse", "remove", "sort"})

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...runtime.rules.methods import ATTRIBUTES
 from ..errors import Code
-from ..infer import size_of
+from ..infer import arg_kind, size_of
 from ..ir import BINARY, COMPARISONS, INDEX, Arg, Const, Let, Op, Ref, Slc, Tup, Var
 from ..kinds import (
     UNDEFINED,
@@ -30,6 +30,7 @@ from ..kinds import (
     Static,
     Undefined,
     Unknown,
+    is_integer,
 )
 from ..kinds import Sequence as SequenceKind
 from . import sparse
@@ -206,6 +207,18 @@ def binary(
             return Tup(left.items * right.value)
         if left.var is None:
             return reader.new(ListValue(left.items * right.value))
+    lists = [x for x in (left, right) if isinstance(x, ListValue)]
+    if op == "+" and len(lists) == 2:
+        from .containers import concatenated
+
+        return concatenated(reader, frame, lists, node)
+    if op == "*" and len(lists) == 1:
+        count = right if left is lists[0] else left
+        kind = arg_kind(count) if isinstance(count, Var | Const) else UNKNOWN
+        if isinstance(kind, Number) and is_integer(kind):
+            from .containers import repeated
+
+            return repeated(reader, frame, lists[0], count, node)
     if (
         op in ("in", "not in")
         and isinstance(right, DictValue)

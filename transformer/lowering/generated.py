@@ -18,6 +18,7 @@ from ..ir import Arg, Let, Op, Ref, Tup, Var
 #: Helpers that change what they are given.
 WRITING = frozenset(
     {
+        memory.add_to_each,
         memory.add_to_item,
         memory.add_to_list,
         memory.put_back,

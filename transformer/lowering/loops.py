@@ -217,14 +217,15 @@ builtin(tuple)(_list_of(True))
 
 def listed(reader: Reader, x: Any, frame: Frame | None = None, node: cst.CSTNode | None = None) -> ListValue:
     """A new list of the elements."""
+    from .containers import running_list
+
     if isinstance(x, Generator):
         return comprehension(reader, x.frame, x.node)  # type: ignore[no-any-return]
     assert frame is not None or isinstance(x, Steps | Iteration)
     steps = x if isinstance(x, Steps | Iteration) else iteration(reader, frame, x, node)  # type: ignore[arg-type]
     if isinstance(steps, Steps):
         return reader.new(ListValue(list(steps.items)))  # type: ignore[no-any-return]
-    made: ListValue = reader.new(ListValue([]))
-    reader.run(made)
+    made = running_list(reader, node)
     own = frame if frame is not None else Frame(None)  # type: ignore[arg-type]
     _over(reader, own, steps, lambda item: _append(reader, own, made, item), frozenset(), node)
     return made

@@ -1,0 +1,167 @@
+"""Lists of unknown length: read as a whole, joined, repeated, while they and their arrays change."""
+
+import numpy as np
+import pytest
+from helpers import assert_gradient
+
+VECTOR = np.array([0.7, 1.9, -1.3, 0.4])
+
+#: What is made of a list `h` of vectors.
+WHOLE = {
+    "array": "np.array(h) ** 2",
+    "asarray": "np.asarray(h) ** 2",
+    "stack": "np.stack(h, axis=1) ** 2",
+    "vstack": "np.vstack(h) ** 2",
+    "concatenate": "np.concatenate(h) ** 3",
+    "column_stack": "np.column_stack(h) ** 2",
+    "mean": "np.mean(h, axis=0) ** 2",
+    "sum": "sum(h) ** 2",
+    "argument": "np.array([v[1:] for v in h]) ** 2",
+    "sliced": "np.array(h[1:] + h[:1]) * np.arange(4.0)",
+    "copied": "np.stack(list(h)) ** 2",
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_list_of_buffers_read_as_a_whole(name):
+    from programs.program import Program
+
+    source = f"""
+def f(x):
+    h = []
+    for e in x:
+        v = e * x
+        v[0] *= 2.0
+        h.append(v)
+    s = np.sum({WHOLE[name]})
+    h[0][1] *= 3.0
+    h.append(x * s)
+    s = s + np.sum({WHOLE[name]})
+    h.pop(0)
+    h[1] = x * 0.5
+    h[1][2] = s
+    return np.sum({WHOLE[name]})
+"""
+    assert_gradient(Program(source, ()).load(), VECTOR * 0.4)
+
+
+@pytest.mark.parametrize("kind", ["numbers", "vectors", "buffers"])
+def test_list_that_grows_between_readings(kind):
+    def f(x, kind):
+        h = []
+        s = 0.0
+        for e in x:
+            v = e * e if kind == "numbers" else e * x
+            if kind == "buffers":
+                v[0] *= 2.0
+            h.append(v)
+            s = s + np.sum(np.array(h) ** 2) * e
+        h.pop()
+        h.reverse()
+        return s + np.sum(np.array(h)[0] ** 3)
+
+    assert_gradient(f, VECTOR, kind)
+
+
+def test_recurrent_network_whose_states_are_written_to():
+    def f(x):
+        state = np.zeros(3)
+        weights = np.outer(x[:3], x[1:])
+        states = []
+        for e in x:
+            state = np.tanh(weights @ state + e)
+            state[0] *= 0.5
+            states.append(state)
+            if len(states) > 1:
+                states[-2][1] += 0.1 * state[2]
+        return np.sum(np.array(states) ** 2)
+
+    assert_gradient(f, VECTOR)
+
+
+@pytest.mark.parametrize("n", [0, 1, 4])
+def test_constants_repeated(n):
+    def f(x, n):
+        h = [0.0] * n
+        for i in range(n):
+            h[i] = x[i] * h[i - 1] + x[0]
+        return sum(h) * x[1]
+
+    assert_gradient(f, VECTOR, n)
+
+
+def test_active_numbers_repeated():
+    def f(x, n):
+        h = [x[0], x[1] ** 2] * n
+        h[1] = x[1] * h[2]
+        g = n * h
+        return sum(e * (i + 1) for i, e in enumerate(g))
+
+    assert_gradient(f, VECTOR, 3)
+
+
+def test_one_array_repeated_is_one_array():
+    def f(x, n):
+        h = [np.zeros(4)] * n
+        h[0] += x
+        h[1][2] = x[0] * h[2][1]
+        return sum(np.sum(v * v) for v in h)
+
+    assert_gradient(f, VECTOR, 3)
+
+
+def test_lists_joined_in_a_loop():
+    def f(x):
+        h = []
+        for e in x:
+            h.append(e * e)
+        g = []
+        for i in range(3):
+            g = g + [h[i] * x[i]]
+            h = h[1:] + [h[0]]
+        k = [x[1]] + h
+        h[0] = 5.0
+        return sum(g) * h[0] * k[2] + sum(k)
+
+    assert_gradient(f, VECTOR)
+
+
+def test_rotated_list_of_buffers():
+    def f(x):
+        h = [x * 1.0 for _ in range(3)]
+        for i in range(3):
+            for v in h:
+                v[i] *= x[i]
+            h = h[1:] + [h[0] * 0.5]
+        return np.sum(np.array(h) * np.arange(12.0).reshape(3, 4))
+
+    assert_gradient(f, VECTOR)
+
+
+def test_numbers_and_buffers_in_one_list():
+    def f(x):
+        a = x * 1.0
+        h = []
+        for i in range(2):
+            h.append(a)
+            h.append(x[i] * x[0])
+        h[0][1] = h[1] * 2.0
+        a[0] = h[3]
+        return np.sum(h[2]) * h[1] + h[3]
+
+    assert_gradient(f, VECTOR)
+
+
+def test_helper_that_reads_and_grows_a_list():
+    def grown(h):
+        h[0][0] *= 2.0
+        h.append(h[0] * h[1])
+        return np.array(h).sum(axis=0)
+
+    def f(x):
+        h = []
+        for e in x:
+            h.append(e * x)
+        return np.sum(grown(h) ** 2) + np.sum(grown(h))
+
+    assert_gradient(f, VECTOR * 0.5)
