@@ -28,6 +28,7 @@ _LEVELS = (
     (" * ", " / ", " // ", " % ", " @ "),
     (" ** ",),
 )
+_EMPTY = re.compile(r"(?:\.\w+\(\))+$")
 _HEAD = re.compile(r"(return |assert |[^\s=(\[{][^=]*? (?:[-+*/%@&|^]|//|\*\*|<<|>>)?= )")
 
 
@@ -79,7 +80,10 @@ def _parenthesised(indent: str, head: str, parts: list[str], tail: str, width: i
 
 
 def _in_brackets(indent: str, head: str, rest: str, tail: str, width: int) -> list[str] | None:
-    """Break inside the last pair of brackets."""
+    """Break inside the last pair of brackets that holds anything."""
+    empty = _EMPTY.search(rest)
+    if empty:
+        rest, tail = rest[: empty.start()], empty.group() + tail
     span = _last_pair(rest)
     if span is None:
         return None

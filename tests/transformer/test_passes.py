@@ -19,6 +19,7 @@ import pytest
 from helpers import copy_arguments, leaves
 from programs.writer import EVERYTHING, READING, Dice, write
 
+import adjoin
 from adjoin.transformer import pipeline
 from adjoin.transformer.errors import AdjoinError
 from adjoin.transformer.ir import Function, Let, evaluate, walk
@@ -116,3 +117,30 @@ def test_optimising_twice_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> No
 
 def statements(ir: Function) -> list[str]:
     return [repr(s.op) for s in walk(ir.body) if isinstance(s, Let)]
+
+
+GIVEN = {
+    "a number": (lambda x: np.sum(x) * 2.0, np.ones((2, 3))),
+    "a mean": (lambda x: np.mean(x), np.ones((2, 3), "f4")),
+    "rows": (lambda x: np.sum(np.sum(x, axis=0) * np.arange(3.0)), np.ones((2, 3))),
+    "a view": (lambda x: np.sum(x.T), np.ones((2, 3))),
+    "with a store": (lambda x: np.sum(x) + np.sum(x[1:]), np.ones(4)),
+    "in a container": (lambda d: np.sum(d["w"]) * d["b"], {"w": np.ones(3), "b": 2.0}),
+    "Fortran's order": (lambda x: np.sum(x), np.ones((2, 3), order="F")),
+}
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_what_is_given_out_can_be_written_to(name: str) -> None:
+    function, x = GIVEN[name]
+    gradient = adjoin.grad(function)
+    want = gradient(x)
+    joint = gradient._last.entries[0](x)
+    _, saved = gradient.forward(x)
+    split = gradient._last.entries[1](saved.inner, saved.value * 0 + 1)
+    for found in (joint, split):
+        for got, like, of in zip(leaves(found), leaves(want), leaves(x)):
+            np.testing.assert_array_equal(got, like)
+            assert np.shape(got) == np.shape(of)
+            if isinstance(of, np.ndarray):
+                assert got.flags.writeable and got.dtype == of.dtype

@@ -10,6 +10,7 @@ from .algebra import simplify
 from .copies import drop_copies
 from .dead import eliminate_dead
 from .flags import drop_flags
+from .give import give_arrays
 from .iterate import over_elements
 from .order import put_last
 from .points import drop_points
@@ -37,6 +38,8 @@ PASSES: tuple[Callable[[Function], Function], ...] = (
     save_once,
     put_last,
     drop_writes,
+    eliminate_dead,
+    give_arrays,
     eliminate_dead,
 )
 
