@@ -157,14 +157,14 @@ def _write(placed: Placed, cells: _Cells, centres: Sequence[float], edges: Seque
     left = min((centres[c] - cells.widths[c] / 2 for c in range(len(cells.widths))), default=0.0)
     right = max((centres[c] + cells.widths[c] / 2 for c in range(len(cells.widths))), default=0.0)
     shift = _MARGIN - left
-    tops: list[float] = []
     y = _MARGIN
     middles = [0.0] * len(cells.widths)
+    halves = [0.0] * len(cells.widths)
     for layer in cells.layers:
         height = max((placed.sizes[c][1] for c in layer if c < boxes), default=0.0)
-        tops.append(y)
         for cell in layer:
             middles[cell] = y + height / 2
+            halves[cell] = height / 2
         y += height + _GAP_Y
     placed.width = right - left + 2 * _MARGIN
     placed.height = y - _GAP_Y + _MARGIN
@@ -174,7 +174,11 @@ def _write(placed: Placed, cells: _Cells, centres: Sequence[float], edges: Seque
         upper, lower = min(a, b), max(a, b)
         ends = [
             (centres[upper] + shift, middles[upper] + placed.sizes[upper][1] / 2),
-            *((centres[bend] + shift, middles[bend]) for bend in cells.bends[upper, lower]),
+            *(  # straight down between the boxes of a layer
+                (centres[bend] + shift, middles[bend] + side * halves[bend])
+                for bend in cells.bends[upper, lower]
+                for side in (-1, 1)
+            ),
             (centres[lower] + shift, middles[lower] - placed.sizes[lower][1] / 2),
         ]
         placed.paths[a, b] = ends if a < b else [(x + _ASIDE, y) for x, y in reversed(ends)]

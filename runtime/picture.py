@@ -25,7 +25,7 @@ from itertools import pairwise
 from types import CodeType
 from typing import Any
 
-from .base import Spec, TensorBase
+from .base import Packed, TensorBase
 from .errors import DtypeError
 from .graph import MultiNode, Node
 from .layout import Placed, place
@@ -34,6 +34,8 @@ __all__ = ["Picture", "draw"]
 
 #: An operation that the same instruction made more often than this is drawn once.
 _REPEATS = 3
+#: Characters of a name, or of a line of source, that are shown.
+_LONGEST = 48
 
 
 def draw(
@@ -179,6 +181,11 @@ class _Builder:
                 if id(leaf) not in leaves and len(leaves) < self.most:
                     leaves[id(leaf)] = len(boxes)
                     boxes.append(Box("leaf", self._leaf_lines(leaf)))
+            others = {id(edge) for node in nodes for edge in node.edges if not isinstance(edge, Node)}
+            others -= leaves.keys()
+            if others:
+                leaves.update(dict.fromkeys(others, len(boxes)))
+                boxes.append(Box("more", [f"{len(others):,} more leaves"]))
             box = len(boxes)
             boxes.append(Box("operation", _operation_lines(nodes), len(nodes)))
             where.update((id(node), box) for node in nodes)
@@ -186,7 +193,9 @@ class _Builder:
             for node in nodes:
                 self._edges_of(node, where, leaves, edges, len(nodes))
         for root in self.roots:
-            boxes.append(Box("result", [self.known.get(id(root), root.name or "result"), _kind(root)]))
+            boxes.append(
+                Box("result", [_short(self.known.get(id(root), root.name or "result")), _kind(root)])
+            )
             made = where.get(id(root.grad_fn), leaves.get(id(root)))
             if made is not None:
                 edges[made, len(boxes) - 1] = 1
@@ -209,7 +218,7 @@ class _Builder:
 
     def _leaf_lines(self, leaf: Any) -> list[str]:
         name = leaf.name or self.known.get(id(leaf)) or "leaf"
-        return [name, _kind(leaf), "requires grad"]
+        return [_short(name), _kind(leaf), "requires grad"]
 
 
 def _kind(tensor: Any) -> str:
@@ -246,8 +255,11 @@ def _source(node: Node) -> str:
     text = linecache.getline(code.co_filename, line).strip()
     if not text:
         return ""
-    text = text if len(text) <= 48 else text[:47] + "…"
-    return f"{os.path.basename(code.co_filename)}:{line}: {text}"
+    return f"{os.path.basename(code.co_filename)}:{line}: {_short(text)}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
 def _saved(node: Node) -> str:
@@ -265,9 +277,16 @@ def _saved(node: Node) -> str:
     out, *arguments = node.saved
     names = ["result"] if out is not None else []
     for name, value in zip(rule.signature.parameters, arguments, strict=False):
-        if name in plan.needs and name in rule.wrt and value is not None and not isinstance(value, Spec):
+        if name in plan.needs and name in rule.wrt and _takes_memory(value):
             names.append(name)
     return "keeps " + ", ".join(names) if names else ""
+
+
+def _takes_memory(value: Any) -> bool:
+    """Whether a saved value is more than a number."""
+    if isinstance(value, list | tuple):
+        return any(map(_takes_memory, value))
+    return isinstance(value, TensorBase | Packed) or hasattr(value, "nbytes")
 
 
 # -- drawing -------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
+from itertools import pairwise
 
 import pytest
 
@@ -75,6 +76,13 @@ def test_boxes_do_not_overlap():
             assert abs(x0 - x1) >= 80 or abs(y0 - y1) >= 40
     for a, b in picture.edges:
         assert corners[a][1] < corners[b][1]
+    for edge, points in placed.paths.items():  # between two layers an edge may slant, beside boxes it may not
+        for (px, py), (qx, qy) in pairwise(points):
+            for i, (x0, y0) in enumerate(corners):
+                inside = (
+                    x0 < max(px, qx) and min(px, qx) < x0 + 80 and y0 < max(py, qy) and min(py, qy) < y0 + 40
+                )
+                assert not inside or i in edge
 
 
 def test_a_function_and_a_leaf():
@@ -82,3 +90,16 @@ def test_a_function_and_a_leaf():
     assert len(draw(x).boxes) in (1, 2)
     checkpointed = rt.checkpoint(lambda x: x * x, x)
     assert any("_Checkpoint" in text for text in texts(draw(checkpointed)))
+
+
+def test_every_leaf_is_accounted_for():
+    leaves = [tensor([float(i), 1.0], requires_grad=True) for i in range(12)]
+    shown = texts(draw(rt.cat([leaf * 2 for leaf in leaves])))
+    assert shown.count("leaf") == 4 and "8 more leaves" in shown
+    assert not any(text.startswith("keeps") for text in shown)  # a number is kept, no memory
+
+
+def test_long_names_are_cut():
+    x = tensor(1.0, requires_grad=True)
+    x.name = "layer" * 100
+    assert max(map(len, texts(draw(x * 2)))) < 80
