@@ -8,7 +8,9 @@ made from it, so that taking the newest waiting node first is a topological orde
 
 from __future__ import annotations
 
+import functools
 import heapq
+import operator
 import sys
 import threading
 import traceback
@@ -85,7 +87,7 @@ class Node:
         options: arguments by keyword, or None.
         versions: the version of each tensor among the arguments when it was saved.
         out_version: the result's version list and the version saved; None if the result is not saved.
-        picks: for parameters that are sequences of operands, which of them have an edge.
+        picks: for parameters that are sequences of operands, the indices of those that have an edge.
         code, lasti: where in the program the operation was called.
     """
 
@@ -294,7 +296,7 @@ class Node:
             if pick is None:
                 flat.append(adjoint)
             else:
-                flat.extend(adjoint[j] for j in pick)
+                flat.extend(functools.reduce(operator.getitem, path, adjoint) for path in pick)
         fitted = []
         for i, adjoint in enumerate(flat):
             adjoint = self._fit(None if adjoint is None else around(adjoint), i, like)

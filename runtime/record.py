@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -246,7 +246,7 @@ def node_for(
     """Record one call: the node, and `out` as tensors that it made (or `into`, if that was written to)."""
     layout = layout_of(rule)
     bound = layout.bind(args, kwargs)
-    picks: list[tuple[int, ...] | None] = []
+    picks: list[tuple[tuple[int, ...], ...] | None] = []
     active: list[str] = []
     operands: list[bool] = []
     leads: list[Any] = []
@@ -260,12 +260,13 @@ def node_for(
                 picks.append(None)
                 leads.append(value)
         elif isinstance(value, list | tuple):
-            chosen = [i for i, v in enumerate(value) if isinstance(v, TensorBase) and v._requires]
-            operands.extend(i in chosen for i in range(len(value)))
+            parts = list(_parts(value, ()))
+            chosen = [(path, v) for path, v in parts if isinstance(v, TensorBase) and v._requires]
+            operands.extend(isinstance(v, TensorBase) and v._requires for _, v in parts)
             if chosen:
                 active.append(parameter)
-                picks.append(tuple(chosen))
-                leads.extend(value[i] for i in chosen)
+                picks.append(tuple([path for path, _ in chosen]))
+                leads.extend(v for _, v in chosen)
                 nested = True
         elif value is not None and not isinstance(value, bool | int | str):
             operands.append(False)
@@ -286,6 +287,15 @@ def node_for(
     _save(node, plan, layout, bound, out, result)
     mark_place(node)
     return node, result
+
+
+def _parts(value: Any, path: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], Any]]:
+    """The elements of lists within lists, each with the indices that lead to it."""
+    for i, part in enumerate(value):
+        if isinstance(part, list | tuple):
+            yield from _parts(part, (*path, i))
+        else:
+            yield (*path, i), part
 
 
 def _check_covered(rule: Rule, bound: dict[str, Any], leads: Sequence[Any], found: Sequence[Any]) -> None:

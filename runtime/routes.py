@@ -190,7 +190,7 @@ def _made(
         return None
     active: list[str] = []
     operands: list[bool] = []
-    picks: list[tuple[int, ...] | None] = []
+    picks: list[tuple[tuple[int], ...] | None] = []
     route.active = []
     for parameter in rule.wrt:
         place: Any = where.get(parameter)
@@ -208,7 +208,7 @@ def _made(
             operands.extend([t._requires for t in value])
             if chosen:
                 active.append(parameter)
-                picks.append(chosen)
+                picks.append(tuple([(i,) for i in chosen]))
                 route.active.extend([(place, i) for i in chosen])
         elif value is not None and not isinstance(value, bool | int | str):
             operands.append(False)

@@ -136,7 +136,13 @@ def bin_volumes(edges: Any) -> Any:
 
 
 def histogram_weights_adjoint(g: Any, out: Any, edges: Any, samples: Any, weights: Any, density: Any) -> Any:
-    """The adjoint of the weights of a histogram, whose density is counts over their sum and the volumes."""
+    """The adjoint of the weights of a histogram, whose density is counts over their sum and the volumes.
+
+    Args:
+        g: the adjoint of the histogram; None where only the edges have one, which are data.
+    """
+    if g is None:
+        return np.zeros_like(weights)
     places, inside = bin_places(edges, samples)
     if density:
         total = np.sum(np.ravel(weights) * inside)
