@@ -8,8 +8,8 @@ from __future__ import annotations
 import warnings
 from pathlib import Path
 
-from adjoin import backward, no_grad, tensor
-from adjoin.runtime import autograd, draw, eye, ones_like
+from adjoin import backward, grad, no_grad, tensor
+from adjoin.runtime import autograd, draw, eye, lift, ones_like
 
 
 def title(text: str) -> None:
@@ -127,6 +127,24 @@ print("warning:", caught[0].message)
 h.retain_grad()
 (h * h).backward()
 print("retained:", h.grad)
+
+title("A generated gradient is one node; its backward is generated too")
+
+
+@grad
+def energy(x):
+    e = 0.0
+    for i in range(1, len(x)):
+        e += (x[i] - x[i - 1] ** 2) ** 2
+    return e
+
+
+v.grad = None
+g = energy(v)
+print(g)
+g.backward(ones_like(g))
+print("the Hessian of the energy times ones:", v.grad)
+print("the energy itself:", lift(energy)(v))
 
 title("A picture of a graph")
 loss = ((v * v).sum() + x * y).log()
