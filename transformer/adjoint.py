@@ -25,6 +25,7 @@ from ..runtime.rule import NoRule, Rule, lookup
 from ..runtime.support import unbroadcast
 from .analyses.activity import Activity
 from .analyses.aliases import WRITES_FIRST, Aliases, is_basic, is_rerun, may_be_view, selects_once
+from .analyses.choices import zero_by_choice
 from .errors import AdjoinError, Code, Where
 from .hints import adjoint_hint
 from .infer import arg_kind
@@ -130,7 +131,7 @@ class Adjoint(Reader):
         self.stands_for: dict[Var, Var] = {}
         self.in_loops: set[Var] = set()
         self.indices: dict[Var, Var] = {}
-        self.holed: set[Var] = set()  # adjoints that may hold zeros by structure
+        self.holed = zero_by_choice(function)  # adjoints (and factors) that may hold zeros by structure
         self._defined: dict[Var, Statement] = {}
         self.maybe_unbound = _unbound_somewhere(function.body)
         self.bound_to_none: set[Var] = set()  # those of which zeros are made, whether they are bound or not

@@ -13,6 +13,7 @@ lists of tangents. Complex tangents are never conjugated: `z_dot` is dz/dt.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -24,6 +25,7 @@ from ..runtime import support_memory, support_tangent
 from ..runtime.rule import NoRule, Rule, lookup
 from .analyses.activity import Activity
 from .analyses.aliases import WRITES_FIRST, Aliases
+from .analyses.choices import chosen_from, is_mask, zero_by_choice
 from .errors import AdjoinError, Code, Where
 from .infer import arg_kind
 from .ir import (
@@ -58,6 +60,7 @@ from .kinds import (
     Container,
     Kind,
     Number,
+    Opaque,
     Sparse,
     Unknown,
     dims_of,
@@ -76,6 +79,9 @@ COPY = Op("method", "copy", np.copy)
 
 #: Rules of the general kind that are linear in each operand on its own, which reads better written out.
 _MULTILINEAR = frozenset({np.einsum})
+
+#: Operations with a finite value where the tangent is infinite.
+_STEEP = frozenset({np.sqrt, np.cbrt, np.power, np.arcsin, np.arccos, np.arccosh, np.arctan2, np.hypot})
 
 #: Operations whose result is memory of its own or a view, depending on the layout of what they are given.
 _DEPENDS_ON_LAYOUT = frozenset(
@@ -113,6 +119,7 @@ class Tangent(Reader):
         self.dots: dict[Var, Arg] = dict(dots)
         self.holed: set[Var] = set()  # tangents that may hold zeros by structure
         self.written: set[Var] = set()  # tangents that may show memory that is written to later
+        self.infinite: set[Var] = set()  # tangents that may be infinite where the value is not taken
         self._by_layout = self._classes_by_layout()
 
     def sweep(self, value: Arg) -> tuple[list[Statement], Arg]:
@@ -369,12 +376,57 @@ class Tangent(Reader):
         if not active:
             results = [self._zero(out) for out in s.outs]
         elif rule.kind == "elementwise":
-            results = [self._elementwise(s, rule, active, bound)]
+            with self.block() as statements:
+                results = [self._elementwise(s, rule, active, bound)]
+            self._add_quietly(statements, s, rule, active, bound, results[0])
         elif rule.kind in ("linear", "multilinear") or s.op.function in _MULTILINEAR:
             results = self._linear(s, rule, active)
         else:
             results = self._general(s, rule, active, bound)
         self._bind_results(s, results, mark)
+
+    def _add_quietly(
+        self,
+        statements: list[Statement],
+        s: Let,
+        rule: Rule,
+        active: list[str],
+        bound: dict[str, Any],
+        dot: Arg,
+    ) -> None:
+        """Statements of a tangent that may be infinite where the value is finite, and is perhaps not taken.
+
+        There, NumPy does not warn of the value, and so not of the tangent.
+        """
+        steep = bool(_STEEP.intersection(rule.functions)) and not _is_polynomial(rule, bound)
+        given = {v for name in active for v in variables(self.of(bound[name]))}
+        if not isinstance(s.out.kind, Array) or not (steep or given & self.infinite):
+            self.statements.extend(statements)
+            return
+        self.infinite.update(variables(dot))
+        if s.out not in self._chosen_from:
+            self.statements.extend(statements)
+            return
+        quiet = {"divide": Const("ignore"), "invalid": Const("ignore")}
+        manager = self.let(self.function(np.errstate), kind=Opaque(None), options=quiet)
+        self.add(With(manager, None, Block(tuple(statements)), s.site))
+
+    def _where_taken(self, g: Arg, rule: Rule, name: str, bound: dict[str, Any]) -> Arg:
+        """The tangent of a factor that may be infinite, where the other factor is not zero by choice."""
+        if np.multiply not in rule.functions or not isinstance(g, Var) or g not in self.infinite:
+            return g
+        (other,) = (arg for n, arg in bound.items() if n != name)
+        if not is_mask(other) and other not in self._zero_by_choice:
+            return g
+        return self.call(np.where, self.binary("==", other, Const(0)), Const(0), g)  # type: ignore[no-any-return]
+
+    @functools.cached_property
+    def _zero_by_choice(self) -> set[Var]:
+        return zero_by_choice(self.ir)
+
+    @functools.cached_property
+    def _chosen_from(self) -> set[Var]:
+        return chosen_from(self.ir)
 
     def _bind_results(self, s: Let, results: list[Arg], mark: int) -> None:
         for out, dot in zip(s.outs, results, strict=True):
@@ -396,7 +448,7 @@ class Tangent(Reader):
         total: Arg | None = None
         for name in active:
             operand = bound[name]
-            g = self.of(operand)
+            g = self._where_taken(self.of(operand), rule, name, bound)
             (term,) = splice(self, rule, [name], g, self._safe(rule, [name], [g], s.out, bound), bound)
             term = self.arg(term)
             total = term if total is None else self._sum(total, term)

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ..ir import (
+    UNBOUND,
     Arg,
     Block,
     For,
@@ -74,7 +75,8 @@ def dead_block(block: Block, after: set[Var], watched: bool = False) -> tuple[Bl
 
 def _statement(s: Statement, live: set[Var], watched: bool) -> tuple[Statement, set[Var]] | None:
     if isinstance(s, Let):
-        raises = watched and s.op.form not in _NEVER_RAISE
+        reached = UNBOUND not in _read(s.operands)  # else it comes after what raises
+        raises = watched and s.op.form not in _NEVER_RAISE and reached
         if raises or s.effect or not s.outs or any(v in live for v in s.outs):
             return s, (live - set(s.outs)) | _read(s.operands)
         return None
