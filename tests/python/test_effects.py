@@ -263,3 +263,25 @@ def test_name_that_one_path_does_not_bind(x):
         else:
             with pytest.raises(UnboundLocalError, match="'y'"):
                 run(x)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: missing(x),  # noqa: F821
+        lambda x: x * missing.attribute,  # noqa: F821
+        lambda x: missing.method(x)[0] + x,  # noqa: F821
+        lambda x: x * x if x > 0.0 else missing(x) * x,  # noqa: F821
+    ],
+)
+def test_a_name_that_is_nowhere(function):
+    gradient = adjoin.grad(function)
+    for x in (1.5, -1.5):
+        try:
+            function(x)
+        except NameError as error:
+            with pytest.raises(NameError, match=str(error)):
+                gradient(x)
+        else:
+            assert gradient(x) == 2 * x

@@ -31,7 +31,7 @@ from ...runtime.support import unbroadcast
 from ..analyses.aliases import CHECKS
 from ..errors import AdjoinError, Code
 from ..infer import arg_kind, infer, probe_helper
-from ..ir import Arg, Callee, Const, Dct, Lst, Op, Ref, Slc, Star, Tup, Var, constants
+from ..ir import UNBOUND, Arg, Callee, Const, Dct, Lst, Op, Ref, Slc, Star, Tup, Var, constants
 from ..kinds import UNKNOWN, Array, Container, Kind, Number, Opaque, Sparse, Unknown
 from ..kinds import Sequence as SequenceKind
 from ..nested import MAKERS, NOT_READ, Differentiated
@@ -113,6 +113,8 @@ def call(
     node: cst.CSTNode | None,
 ) -> Any:
     """`callee(*args, **kwargs)`."""
+    if callee is UNBOUND:  # looking it up has raised
+        return callee
     if isinstance(callee, Choice):
         return reader.branches(
             frame,

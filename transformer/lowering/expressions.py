@@ -17,7 +17,7 @@ import numpy as np
 from ...runtime.rules.methods import ATTRIBUTES
 from ..errors import Code
 from ..infer import arg_kind, size_of
-from ..ir import BINARY, COMPARISONS, INDEX, Arg, Const, Let, Op, Ref, Slc, Tup, Var
+from ..ir import BINARY, COMPARISONS, INDEX, UNBOUND, Arg, Const, Let, Op, Ref, Slc, Tup, Var
 from ..kinds import (
     UNDEFINED,
     UNKNOWN,
@@ -468,6 +468,8 @@ def _attribute(reader: Reader, frame: Frame, node: cst.Attribute) -> Any:
 
 def attribute(reader: Reader, frame: Frame, x: Any, name: str, node: cst.CSTNode | None) -> Any:
     """`x.name`."""
+    if x is UNBOUND:  # looking it up has raised
+        return x
     if isinstance(x, Choice):
         return reader.branches(
             frame,
