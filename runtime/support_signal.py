@@ -512,3 +512,47 @@ def polyfit_tangent(dots: Any, out: Any, x: Any, y: Any, deg: int, w: Any) -> An
         b_dot = b_dot + y_dot * np.reshape(weight, per_row)
     found = (out, np.zeros(0), np.linalg.matrix_rank(a), np.zeros(0))
     return lstsq_a_tangent(a_dot, found, a, b)[0] + lstsq_b_tangent(b_dot, found, a, b)[0]
+
+
+def polydiv_adjoints(g: Any, out: Any, u: Any, v: Any) -> Any:
+    """The adjoints of `u` and `v` in `q, r = np.polydiv(u, v)`, where u = q v + r.
+
+    The quotient is the solution of the first len(q) of these equations, the remainder what is left.
+    """
+    u, v, (q, r) = np.atleast_1d(u), np.atleast_1d(v), out
+    q_bar = np.zeros_like(q) if g[0] is None else g[0]
+    w_bar = np.zeros(len(u), q.dtype)
+    if g[1] is not None:
+        w_bar[len(u) - len(r) :] = g[1]
+    if len(u) < len(v):  # the quotient is 0
+        return w_bar, np.zeros_like(v)
+    by_v = multiplication_matrix(v, len(q))
+    w_bar[: len(q)] += np.linalg.solve(by_v[: len(q)].T, q_bar - by_v.T @ w_bar)
+    return w_bar, -multiplication_matrix(q, len(v)).T @ w_bar
+
+
+def polydiv_tangent(w_dot: Any, out: Any, v: Any) -> Any:
+    """The tangents of `q, r = np.polydiv(u, v)` for `w_dot`, the tangent of `u - q v` where q is fixed."""
+    v, (q, r) = np.atleast_1d(v), out
+    if len(w_dot) < len(v):
+        return np.zeros_like(q), w_dot[len(w_dot) - len(r) :]
+    by_v = multiplication_matrix(v, len(q))
+    q_dot = np.linalg.solve(by_v[: len(q)], w_dot[: len(q)])
+    return q_dot, (w_dot - by_v @ q_dot)[len(w_dot) - len(r) :]
+
+
+def multiplication_matrix(v: Any, n: int) -> Any:
+    """The matrix that multiplies a polynomial of `n` coefficients by `v`.
+
+    >>> multiplication_matrix(np.array([1.0, 2.0]), 2)
+    array([[1., 0.],
+           [2., 1.],
+           [0., 2.]])
+    """
+    return np.stack([np.convolve(unit, v) for unit in np.eye(n)], axis=1)
+
+
+def quotient_times(q: Any, v_dot: Any, u: Any) -> Any:
+    """`-q v_dot`, as long as the polynomial `u` that was divided."""
+    v_dot, n = np.atleast_1d(v_dot), np.size(u)
+    return np.zeros(n) if n < len(v_dot) else -np.convolve(q, v_dot)

@@ -3,10 +3,11 @@
 In: matrices that hold their entries in `data` (csr, csc, coo). Out: arrays beside `data`. The adjoint and the
 tangent of a sparse matrix are such arrays, so that they take no more room than the matrix.
 
+    >>> import scipy.sparse
+    >>> from adjoin.runtime.support_sparse import product_bar
     >>> a = scipy.sparse.csr_array(np.array([[0.0, 2.0], [3.0, 0.0]]))
-    >>> rows, columns = places(a)
-    >>> rows, columns
-    (array([0, 1], dtype=int32), array([1, 0], dtype=int32))
+    >>> product_bar(np.array([1.0, 10.0]), a, np.array([5.0, 7.0]))  # of a[0, 1] and a[1, 0]
+    array([ 7., 50.])
 """
 
 from __future__ import annotations

@@ -1379,8 +1379,8 @@ class StaticShadows:
                 if aliases.of(v) == aliases.of(out) and not isinstance(v.kind, Number)
             ]
             if not shared:
-                if s.op.form in ("pop",) or isinstance(out.kind, Container):
-                    self._not(out)
+                if s.op.form in ("pop",) or not isinstance(out.kind, Array | SequenceKind):
+                    self._not(out)  # what may be a number has a shadow in the table, if it is an array
                 continue  # memory of its own
             if (
                 isinstance(s.args[0], Var)

@@ -41,6 +41,7 @@ A sample is the operation's arguments; keyword arguments go into a dict at its e
 
 from . import (
     adjoints,
+    calling,
     choosing,
     complex,
     constant,
@@ -64,6 +65,7 @@ from . import (
 
 __all__ = [
     "adjoints",
+    "calling",
     "choosing",
     "complex",
     "constant",

@@ -71,6 +71,7 @@ def stack(
 
 @linear(
     np.vstack,
+    *([np.row_stack] if hasattr(np, "row_stack") else []),  # its older name, which later versions drop
     samples=[lambda: ((real(3), real(2, 3, seed=1)),), lambda: ([1.5, 2.5],), lambda: (real(2, 2),)],
 )
 def vstack(g: Any, out: Any, tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:

@@ -18,12 +18,15 @@ from ..support_signal import (
     at_end,
     poly_slopes,
     polyder_adjoint,
+    polydiv_adjoints,
+    polydiv_tangent,
     polyfit_adjoints,
     polyfit_tangent,
     polyint_adjoint,
     polymul_adjoint,
     polymul_tangent,
     polyval_p_adjoint,
+    quotient_times,
     roots_slopes,
 )
 from .sampling import complex_, positive, real
@@ -177,4 +180,27 @@ def polyfit_jvp(
         polyfit_tangent((x_dot, None, None), out, x, y, deg, w),
         polyfit_tangent((None, y_dot, None), out, x, y, deg, w),
         polyfit_tangent((None, None, w_dot), out, x, y, deg, w),
+    )
+
+
+@vjp(
+    np.polydiv,
+    samples=[
+        lambda: (real(5), positive(2, seed=1)),
+        lambda: (real(3), positive(3, seed=1)),
+        lambda: (real(2), positive(4, seed=1)),
+        lambda: (complex_(4), positive(2, seed=1)),
+        lambda: (real(4), 1.5),
+    ],
+)
+def polydiv(g: Any, out: Any, u: Any, v: Any) -> Any:
+    u_bar, v_bar = polydiv_adjoints(g, out, u, v)
+    return np.reshape(u_bar, np.shape(u)), np.reshape(v_bar, np.shape(v))
+
+
+@polydiv.jvp
+def polydiv_jvp(u_dot: Any, v_dot: Any, out: Any, u: Any, v: Any) -> Any:
+    return (
+        polydiv_tangent(np.atleast_1d(u_dot), out, v),
+        polydiv_tangent(quotient_times(out[0], v_dot, u), out, v),
     )

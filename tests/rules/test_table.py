@@ -24,7 +24,7 @@ RULES = list(
     {
         id(rule): rule
         for rule in TABLE.values()
-        if rule.kind != "nondifferentiable" and not rule.callbacks and not is_of_sparse(rule)
+        if rule.wrt and not rule.callbacks and not is_of_sparse(rule)
     }.values()
 )
 CASES = [case for rule in RULES for case in cases(rule)]

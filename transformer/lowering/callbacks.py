@@ -24,6 +24,7 @@ import numpy as np
 from ...runtime import support_callbacks as names
 from ...runtime.instead import NUMBER, Instead
 from ...runtime.rule import Rule
+from ...runtime.rules import calling
 from ..analyses.aliases import Aliases
 from ..errors import AdjoinError, Code, Where
 from ..infer import arg_kind
@@ -74,8 +75,9 @@ def call_instead(
     node: cst.CSTNode | None,
 ) -> Any:
     """The body that stands for a function, read with callbacks that can be differentiated."""
-    from .calls import read_call
 
+    if not instead.callbacks:  # the functions are read where the body calls them
+        return _read_body(reader, frame, callee, instead.body, args, kwargs, node)
     given = _bound(reader, frame, callee, instead, args, kwargs, node)
     more = given.pop("args", None)
     extra = [] if more is None else list(more.items) if isinstance(more, Tup | ListValue) else [more]
@@ -86,12 +88,67 @@ def call_instead(
         given[name] = closing(
             reader, frame, name, given[name], kinds, extra, name in instead.arrays, node
         )
+    return _read_body(reader, frame, callee, instead.body, [], given, node)
+
+
+def _read_body(
+    reader: Reader,
+    frame: Frame,
+    callee: Ref,
+    body: Any,
+    args: list[Any],
+    kwargs: dict[str, Any],
+    node: cst.CSTNode | None,
+) -> Any:
+    from .calls import read_call
+
     outer = reader.splicing, reader.as_it_is
     reader.splicing, reader.as_it_is = True, callee
     try:
-        return read_call(reader, frame, read_own(instead.body), (), [], given, node)  # type: ignore[arg-type]
+        return read_call(reader, frame, read_own(body), (), args, kwargs, node)
     finally:
         reader.splicing, reader.as_it_is = outer
+
+
+def vectorised(
+    reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: cst.CSTNode | None
+) -> Any:
+    """`np.vectorize(f)`: what is to be called."""
+    for name, value in kwargs.items():
+        if name not in ("doc", "pyfunc") and value != Const(None):
+            what = f"the rule of np.vectorize does not cover option {name!r}"
+            reader.refuse(frame, node, Code.NO_RULE_FOR_OPTION, what, "leave the option out")
+    if len(args) > 1:
+        what = "the rule of np.vectorize does not cover options by position"
+        reader.refuse(frame, node, Code.NO_RULE_FOR_OPTION, what, "leave them out")
+    function = args[0] if args else kwargs["pyfunc"]
+    return Partial(Ref(calling.elementwise_call, "elementwise_call"), (function,), {})
+
+
+def elementwise_call(
+    reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: cst.CSTNode | None
+) -> Any:
+    """A call of what `np.vectorize(f)` is."""
+    ref = Ref(calling.elementwise_call, "elementwise_call")
+    return _read_body(reader, frame, ref, calling.elementwise_call, args, kwargs, node)
+
+
+def call_vectorised(
+    reader: Reader,
+    frame: Frame,
+    callee: Ref,
+    args: list[Any],
+    kwargs: dict[str, Any],
+    node: cst.CSTNode | None,
+) -> Any:
+    """A call of an `np.vectorize` of the user's."""
+    made: np.vectorize = callee.value
+    if made.signature is not None or made.excluded or made.otypes is not None or kwargs:
+        what = f"the rule of np.vectorize does not cover the options of `{callee.text}`"
+        reader.refuse(frame, node, Code.NO_RULE_FOR_OPTION, what, "leave them out")
+    path = None if callee.path is None else (*callee.path, ("attr", "pyfunc"))
+    function = reader.wrap(made.pyfunc, getattr(made.pyfunc, "__name__", "f"), path)
+    return elementwise_call(reader, frame, [function, *args], {}, node)
 
 
 def _bound(
@@ -403,6 +460,8 @@ READ: dict[Callable[..., Any], Callable[..., Any]] = {
     names.push_captured: push_captured,
     names.jacobian_in_argument: jacobian_in_argument,
     names.as_it_is: as_it_is,
+    np.vectorize: vectorised,
+    calling.elementwise_call: elementwise_call,
     names.attribute_like: attribute_like,
     names.item_like: item_like,
     names.integrated: integrated,

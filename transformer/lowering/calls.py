@@ -194,6 +194,8 @@ def _call_ref(
         return _run_again(reader, frame, wrapped, args, kwargs, node)
     if sparse.is_of_sparse(function):
         return sparse.call_sparse(reader, frame, callee, args, kwargs)
+    if isinstance(function, np.vectorize):
+        return callbacks.call_vectorised(reader, frame, callee, args, kwargs, node)
     instead = instead_of(function)
     if instead is not None:
         return callbacks.call_instead(reader, frame, callee, instead, args, kwargs, node)
@@ -492,6 +494,8 @@ def _defaults_of(reader: Reader, function: types.FunctionType, path: Any) -> dic
 def _default(reader: Reader, x: Any, name: str, path: Any) -> Any:
     if isinstance(x, bool | int | float | complex | str) or x is None:
         return Const(x)
+    if isinstance(x, type) and x.__module__ == "builtins":
+        return Ref(x, x.__name__)
     return reader.wrap(x, name, path)
 
 
@@ -1005,6 +1009,8 @@ def _callable(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, A
     x = args[0]
     if isinstance(x, Closure | Bound | Partial | Method):
         return Const(True)
+    if isinstance(x, Const):
+        return Const(callable(x.value))
     if isinstance(x, Ref):
         return Const(callable(x.value))
     return Const(False) if isinstance(x, Var) and isinstance(x.kind, Array | Number) else NotImplemented
