@@ -56,12 +56,16 @@ def rebroadcast(g_bar: Any, g: Any, x: Any) -> Any:
 
 
 def real_if_real(g: Any, x: Any) -> Any:
-    """`g` in the dtype of `x`: the real part if `x` is real; Python numbers leave the precision alone."""
-    dtype = getattr(x, "dtype", None)
-    if dtype is not None and getattr(g, "dtype", None) == dtype:
+    """`g` in the dtype of `x`: the real part if `x` is real; Python numbers leave the precision alone.
+
+    >>> real_if_real(1 + 2j, np.float64(3.0))
+    1.0
+    """
+    if hasattr(x, "dtype") and hasattr(g, "dtype") and g.dtype == x.dtype:
         return g
     if np.iscomplexobj(g) and not np.iscomplexobj(x):
         g = np.real(g)
+    dtype = getattr(x, "dtype", None)
     if dtype is None or getattr(g, "dtype", dtype) == dtype or dtype.kind not in "fc":
         return g
     return g.astype(dtype)

@@ -100,6 +100,20 @@ def _cells(view: Any) -> tuple[Any, Any]:
     return inverse.reshape(view.shape), first
 
 
+def writable_diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """A diagonal of an array as memory that may be written to; `np.diagonal` shows it for reading alone.
+
+    >>> a = np.zeros((2, 2))
+    >>> writable_diagonal(a)[:] += 3.0
+    >>> a
+    array([[3., 0.],
+           [0., 3.]])
+    """
+    diagonal = np.diagonal(a, offset, axis1, axis2)
+    diagonal.flags.writeable = True
+    return diagonal
+
+
 def outline(a: Any) -> Any:
     """An array of the shape and dtype of `a` that takes no memory, for where its values do not matter."""
     return np.broadcast_to(np.zeros((), np.asarray(a).dtype), np.shape(a))

@@ -71,6 +71,7 @@ from .kinds import (
     Unknown,
     dims_of,
     dtype_of,
+    is_certain,
     is_integer,
     is_real,
     same_shape,
@@ -814,6 +815,7 @@ class Adjoint(Reader):
         if flip:
             g = self._conj(g)
         adjoints = splice(self, rule, active, g, self._safe(rule, active, g, out, bound), bound)
+        passed: list[tuple[Arg, Arg]] = []
         for name, adjoint in zip(active, adjoints, strict=True):
             target = bound[name]
             if isinstance(target, tuple):
@@ -823,7 +825,9 @@ class Adjoint(Reader):
                 value = self._conj(value)
             if is_number and dims_of(arg_kind(value)) is None:
                 value = self._spread(value, target)
-            self._pass(rule, s, target, value)
+            passed += self._fitted(rule, s, target, value)
+        for target, value in passed:
+            self.contribute(target, value)
 
     def _one_number(self, s: Let, targets: list[Any], g: Arg) -> Arg:
         """The number that `g` is everywhere, where every operand has the shape of the result anyway."""
@@ -868,24 +872,18 @@ class Adjoint(Reader):
             return self.call(np.conj, g)  # type: ignore[no-any-return]
         return self.let(self.function_op(_support.conj), g, kind=kind)  # type: ignore[no-any-return]
 
-    def _pass(self, rule: Rule, s: Let, target: Arg, g: Arg) -> None:
-        """Bring an adjoint to the shape and dtype of its operand, and add it."""
+    def _fitted(self, rule: Rule, s: Let, target: Arg, g: Arg) -> list[tuple[Arg, Arg]]:
+        """The parts of an operand, each with its adjoint in its own shape and dtype."""
         if isinstance(target, Var):
             if isinstance(target.kind, SequenceKind):
-                self.contribute(target, g)
-                return
+                return [(target, g)]
             if rule.kind == "elementwise":
-                whole = arg_kind(s.outs[0])
-                g = self.unbroadcast(g, target, whole)
-            else:
-                g = self._real(g, target)
-            self.contribute(target, g)
-        elif isinstance(target, Tup | Lst):
-            for i, item in enumerate(target.items):
-                if self.activity.any_active(item):
-                    self._pass(rule, s, item, self._part(g, i))
-        elif isinstance(target, Dct):
-            self.contribute(target, g)
+                return [(target, self.unbroadcast(g, target, arg_kind(s.outs[0])))]
+            return [(target, self._real(g, target))]
+        if isinstance(target, Tup | Lst):
+            active = [(i, item) for i, item in enumerate(target.items) if self.activity.any_active(item)]
+            return [each for i, item in active for each in self._fitted(rule, s, item, self._part(g, i))]
+        return [(target, g)] if isinstance(target, Dct) else []
 
     def unbroadcast(self, g: Arg, x: Var, whole: Any) -> Arg:
         """`g`, of kind `whole`, summed to the shape of `x`."""
@@ -894,7 +892,7 @@ class Adjoint(Reader):
                 g = self._spread(g, x)
             return self._real(g, x)
         if isinstance(x.kind, Number) and isinstance(whole, Array) and isinstance(arg_kind(g), Array):
-            return self._real(self.call(np.sum, g), x)
+            return self._real(self._summed(g), x)
         axes = summed_axes(x.kind, whole)
         if axes is None or arg_kind(g) == UNKNOWN:
             fitted = self.let(self.function_op(unbroadcast), g, self.primal(x), kind=x.kind)
@@ -909,10 +907,23 @@ class Adjoint(Reader):
             g = self.call(np.sum, g, axis=axis, keepdims=Const(True))
         return self._real(g, x)
 
+    def _summed(self, g: Arg) -> Arg:
+        """The sum of `g`: where that was just computed as a product of two vectors, their inner product."""
+        for s in reversed(self.statements):
+            if not isinstance(s, Let) or s.effect:
+                break
+            if g in s.outs and s.op.form == "operator" and s.op.text == "*":
+                kinds = [arg_kind(a) for a in s.args]
+                if all(_is_vector(k) for k in kinds) and kinds[0] == kinds[1]:
+                    return self.binary("@", *s.args)
+        return self.call(np.sum, g)  # type: ignore[no-any-return]
+
     def _spread(self, g: Arg, x: Var) -> Arg:
         made: Arg = self.call(
             np.broadcast_to, g, self.let(Op("attribute", "shape"), self.primal(x), kind=Opaque(tuple))
         )
+        if isinstance(made, Var) and isinstance(x.kind, Array):
+            made.kind = Array(dtype_of(made.kind), x.kind.dims)
         return made
 
     def _real(self, g: Arg, x: Var) -> Arg:
@@ -1320,8 +1331,11 @@ class StaticShadows:
             named = view.op.form == "hook"
             args = (base, *(adjoint.primal(a) for a in (() if named else view.args[1:])))
             made = Var(bar_name(v), v.kind, adjoint_hint(v))
-            op = VALUE if named else view.op
-            adjoint.add(Let((made,), op, args, view.kwargs, "", adjoint.site))
+            op, kwargs = VALUE if named else view.op, view.kwargs
+            if op.function in _DIAGONALS:  # NumPy's own is for reading alone
+                op = adjoint.function_op(support.writable_diagonal)
+                kwargs = tuple(("offset" if name == "k" else name, arg) for name, arg in kwargs)
+            adjoint.add(Let((made,), op, args, kwargs, "", adjoint.site))
         elif isinstance(v.kind, SequenceKind):
             made = adjoint.let(
                 adjoint.function_op(support.zeros_of), adjoint.primal(v), kind=v.kind, name=bar_name(v)
@@ -1457,6 +1471,14 @@ class StaticShadows:
                 self._not(param, out)
 
 
+_DIAGONALS = frozenset({np.diag, np.diagonal, support.writable_diagonal})
+#: Functions whose result is a view of their first argument, and shows no element twice.
+_CERTAIN_VIEWS = frozenset(
+    {np.transpose, np.swapaxes, np.expand_dims, np.moveaxis, np.flip, np.flipud, np.fliplr,
+    np.diagonal, support.writable_diagonal}
+)  # fmt: skip
+
+
 def certainly_view(s: Let) -> bool:
     """An operation whose result is always a view of its first argument, whatever the layout."""
     kind = arg_kind(s.args[0]) if s.args else UNKNOWN
@@ -1464,18 +1486,10 @@ def certainly_view(s: Let) -> bool:
         return False
     if s.op.form == "index":
         return is_basic(s.args[1])
-    if s.op.function in (
-        np.transpose,
-        np.swapaxes,
-        np.expand_dims,
-        np.moveaxis,
-        np.broadcast_to,
-        np.diagonal,
-        np.flip,
-        np.flipud,
-        np.fliplr,
-    ):
-        return s.op.function not in (np.broadcast_to, np.diagonal)
+    if s.op.function is np.diag:  # of a vector it is a new matrix
+        return len(kind.dims or ()) == 2
+    if s.op.function in _CERTAIN_VIEWS:
+        return True
     return s.op.form in ("value", "hook") and isinstance(s.args[0], Var)
 
 
@@ -1510,6 +1524,12 @@ def summed_axes(kind: Any, whole: Any) -> tuple[int, list[int]] | None:
     return extra, stretched
 
 
+def _is_vector(kind: Any) -> bool:
+    """A vector in double precision, of one size: less is added up more carefully by `np.sum`."""
+    dims = dims_of(kind)
+    return dims is not None and len(dims) == 1 and is_certain(dims[0]) and dtype_of(kind) in ("f8", "c16")
+
+
 def _surely_not_one(size: Any) -> bool:
     from .kinds import is_not_one
 
@@ -1536,8 +1556,6 @@ def _unbound_somewhere(block: Block) -> set[Var]:
 
 def _bound_inside(s: Statement) -> set[Var]:
     """Everything bound by the statements inside, parameters and loop variables included."""
-    from .ir import bound
-
     found: set[Var] = set()
     if isinstance(s, For | While):
         found.update(s.params)
@@ -1545,10 +1563,17 @@ def _bound_inside(s: Statement) -> set[Var]:
             found.add(s.index)
     if isinstance(s, Try):
         found.update(h.name for h in s.handlers if h.name is not None)
-    for block in blocks(s):
-        for inner in block.body:
-            found.update(bound(inner))
-            found |= _bound_inside(inner)
+    return found.union(*map(bound_in, blocks(s)))
+
+
+def bound_in(block: Block) -> set[Var]:
+    """Everything bound by the statements of a block and by those inside them."""
+    from .ir import bound
+
+    found: set[Var] = set()
+    for s in block.body:
+        found.update(bound(s))
+        found |= _bound_inside(s)
     return found
 
 

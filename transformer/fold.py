@@ -5,7 +5,8 @@ In: a function's IR. Out: `Folds`, which tells for a variable the statement that
     t = x * 2; y = np.sin(t)       ->      y = np.sin(x * 2)
 
 A temporary is folded if it is read once, in the same block, if it is pure, and if nothing is written to
-memory between the two. Names that the user gave stay names where they are in the user's own statement.
+the memory that it reads between the two. Names that the user gave stay names where they are in the user's own
+statement.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from .ir import (
     variables,
     walk,
 )
+from .optimise.memory import memory_of
 
 #: Deeper expressions than this are broken up by a name.
 DEEPEST = 7
@@ -41,6 +43,7 @@ class Folds:
         self._made: dict[Var, Statement] = {}  # what may be folded, by the value
         self._counts: dict[Var, int] = {}
         self._marks: set[int] = set()
+        self.memory = memory_of(function)
         self._count(function.body)
         self._mark_reverse(function.body)
         self._block(function.body)
@@ -103,7 +106,7 @@ class Folds:
             for arg in operands(s):
                 self._take(arg, pending, s)
             if _is_barrier(s):
-                pending = {v: d for v, d in pending.items() if self._is_still(v)}
+                pending = {v: d for v, d in pending.items() if self._is_still(v) or self._is_apart(v, s)}
             candidate = self._candidate(s)
             if candidate is not None:
                 self._made[candidate] = s
@@ -144,6 +147,25 @@ class Folds:
         return definition.op.form == "operator" and all(
             immutable(x.kind) and (x not in self._definitions or self._is_still(x)) for x in parts
         )
+
+    def _is_apart(self, v: Var, write: Statement) -> bool:
+        """Whether what is written to is certainly no memory that a value is computed from."""
+        if not isinstance(write, Let) or write.op.form not in ("store", "augment") or v.name:
+            return False
+        if not isinstance(write.args[0], Var) or self._pure(v) is None:
+            return False
+        return self.memory.of(write.args[0]) not in self._memory_read(v)
+
+    def _memory_read(self, v: Var) -> set[Var]:
+        """The classes of memory that a value is computed from, and may be."""
+        found = set() if immutable(v.kind) else {self.memory.of(v)}
+        definition = self._pure(v)
+        for x in variables(Tup(definition.operands)) if definition is not None else ():
+            if x in self._definitions:
+                found |= self._memory_read(x)
+            elif not immutable(x.kind):
+                found.add(self.memory.of(x))
+        return found
 
     def _pure(self, v: Var) -> Let | None:
         made = self._made.get(v)

@@ -376,6 +376,11 @@ def _join_dtype(a: str | None, b: str | None) -> str | None:
 # -- broadcasting ------------------------------------------------------------------------------------
 
 
+def is_certain(size: Size) -> bool:
+    """A size that means one number wherever it stands: not that of any element of a list, nor one of two."""
+    return isinstance(size, int) or (isinstance(size, Dim) and not size.ambiguous)
+
+
 def is_not_one(size: Size) -> bool:
     return size is not None and (size != 1 if isinstance(size, int) else size.not_one)
 

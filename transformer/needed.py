@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from ..runtime import support_memory
-from .adjoint import Adjoint, Reverse, certainly_view, is_restore
+from .adjoint import Adjoint, Reverse, bound_in, certainly_view, is_restore
 from .analyses.aliases import Aliases, is_basic, may_be_view
 from .infer import arg_kind
 from .ir import (
@@ -44,6 +44,7 @@ from .ir import (
     Ref,
     Statement,
     Try,
+    Tup,
     Var,
     While,
     blocks,
@@ -55,10 +56,9 @@ from .ir import (
     variables,
     walk,
 )
-from .kinds import Array, Number, Opaque, dtype_of
+from .kinds import Array, Number, Opaque, dtype_of, is_certain
 from .kinds import Sequence as SequenceKind
 from .optimise.dead import dead_block
-from .optimise.memory import is_certain
 
 #: Calls that read the shape, the place or the type of an operand, but not its contents, by position.
 _SHAPE_ONLY: dict[str, tuple[int, ...]] = {
@@ -118,6 +118,7 @@ class _Keeper:
         self.cheap: dict[Var, bool] = {}
         self.binds: dict[int, list[Let]] = {}  # what a reversed block begins with, by its forward block
         self.loops_of: dict[int, tuple[Block, Statement]] = {}
+        self.own: dict[int, frozenset[Var]] = {}  # the memory that a trip makes, by its forward block
         self._find_loops(self.body, None)
 
     def _find_homes(self, block: Block, holder: Statement | None) -> None:
@@ -211,6 +212,14 @@ class _Keeper:
         if not (whole or part) or not is_basic(store.args[1]):
             return arg
         return self.old.setdefault(id(store), Var(f"{_name_of(store.args[0])}_old", v.kind))
+
+    def made_in(self, block: Block) -> frozenset[Var]:
+        """The classes of written memory of which the body of a forward loop binds every variable."""
+        if id(block) not in self.own:
+            everything = {*self.adjoint.ir.params, *self.adjoint.ir.free, *bound_in(self.body)}
+            elsewhere = {self.aliases.of(v) for v in everything - bound_in(block)}
+            self.own[id(block)] = frozenset(self.aliases.written) - elsewhere
+        return self.own[id(block)]
 
     def _origin(self, v: Var) -> Var:
         return self.stand_ins.get(v, v)
@@ -310,9 +319,8 @@ class _Keeper:
         }
         read: set[Var] = set()
         for s in walk(block):
-            named = s.op.text.rpartition(".")[2] if isinstance(s, Let) else ""
             for i, arg in enumerate(operands(s)):
-                if not (named in _OUTLINE_DOES and isinstance(s, Let) and _shape_only(s, i)):
+                if not (isinstance(s, Let) and _outline_does(s, i)):
                     read.update(variables(arg))
             for inner in blocks(s):
                 for arg in inner.yields:
@@ -323,7 +331,8 @@ class _Keeper:
 
     def _alike(self, block: Block, outlines: set[Var]) -> Block:
         """The block that asks for shapes and dtypes of what is there anyway, where that has the same."""
-        found = {stand: self._alike_to(self.stand_ins[stand], outlines) for stand in outlines}
+        asked = [(stand, v) for stand, v in self.stand_ins.items() if stand in outlines]
+        found = {stand: self._alike_to(v, outlines) for stand, v in asked}
         instead = {stand: self.adjoint.primal(v) for stand, v in found.items() if v is not None}
 
         def arg(a: Arg) -> Arg:
@@ -396,32 +405,36 @@ class _Keeper:
 
     def _recipe(self, v: Var) -> Let | None:
         """The statement that can compute a value again in the reversed body, if that is cheap and safe."""
+        made = self._made_alone(v)
+        return made if made is not None and (self._is_at_hand(made) or self._is_cheap(v)) else None
+
+    def _made_alone(self, v: Var) -> Let | None:
+        """The pure statement that binds a value, and nothing else."""
         made = self.made.get(v)
-        if not isinstance(made, Let) or made.effect or made.outs != (v,):
-            return None
-        form = made.op.form
+        return made if isinstance(made, Let) and not made.effect and made.outs == (v,) else None
+
+    def _is_at_hand(self, made: Let) -> bool:
+        """Whether a statement only looks up what is there: a shape, a view, an element, an integer."""
+        form, v = made.op.form, made.out
         if form == "shape" or (form == "attribute" and made.op.text in ("shape", "ndim", "size", "dtype")):
-            return made if all(self._at_hand(a) for a in made.args) else None
+            return all(self._at_hand(a) for a in made.args)
         if certainly_view(made) and isinstance(v.kind, Array):
-            return (
-                made if self._at_hand(made.args[0]) and all(self._at_hand(a) for a in made.args[1:]) else None
-            )
+            return all(self._at_hand(a) for a in made.args)
         if form == "index" and not self._is_written(made.args[0]) and isinstance(v.kind, Number):
-            return made if all(self._at_hand(a) for a in made.args) and self._is_fixed(made.args[0]) else None
+            return all(self._at_hand(a) for a in made.args) and self._is_fixed(made.args[0])
         if made.op.function in (range, len, reversed) or _integer_arithmetic(made):
-            return made if all(self._at_hand(a) for a in made.args) else None
-        return made if self._is_cheap(v) else None
+            return all(self._at_hand(a) for a in made.args)
+        return False
 
     def _is_cheap(self, v: Var) -> bool:
-        """A number that a few operations give, from numbers of outside the loops and indices."""
+        """A number that a few operations give, from numbers that are at hand."""
         if v not in self.adjoint.in_loops or v in self.adjoint.indices:
             return True
         if v not in self.cheap:
-            made = self.made.get(v)
-            self.cheap[v] = (
-                isinstance(made, Let)
-                and _scalar_arithmetic(made)
-                and all(self._is_cheap(x) for a in made.args for x in variables(a))
+            made = self._made_alone(v)
+            self.cheap[v] = made is not None and (
+                (isinstance(v.kind, Number) and self._is_at_hand(made))
+                or (_scalar_arithmetic(made) and all(map(self._is_cheap, variables(Tup(made.args)))))
             )
         return self.cheap[v]
 
@@ -546,11 +559,17 @@ class _Restores:
             )
         inside = live
         while True:  # once, or for a loop until a further trip reads nothing more
-            before = inside.union(*(self._block(b, inside | live) for b in blocks(s)))
+            before = inside.union(*(self._block(b, inside | live) - self._made_in(b, s) for b in blocks(s)))
             if before == inside:
                 break
             inside = before
         return inside | self._classes(v for arg in operands(s) for v in variables(arg))
+
+    def _made_in(self, block: Block, s: Statement) -> frozenset[Var]:
+        """The classes of memory that each trip of a reversed loop has for itself: the trip made it."""
+        marks = (t.op.function for t in block.body if isinstance(t, Let) and t.op.form == "enter")
+        body = next(marks, None) if isinstance(s, For | While) else None
+        return frozenset() if body is None else self.keeper.made_in(body)
 
     def _classes(self, found: Iterable[Var]) -> frozenset[Var]:
         """The classes of primal memory that is written to."""
@@ -602,6 +621,13 @@ def _scalar_arithmetic(s: Let) -> bool:
             for a in (*s.args, *s.outs)
         )
     )
+
+
+def _outline_does(s: Let, i: int) -> bool:
+    """Whether an array of the shape and dtype of an operand does as well."""
+    if s.op.form in ("shape", "attribute"):
+        return s.op.form == "shape" or s.op.text in ("shape", "ndim", "size", "dtype")
+    return s.op.text.rpartition(".")[2] in _OUTLINE_DOES and _shape_only(s, i)
 
 
 def _shape_only(s: Let, i: int) -> bool:

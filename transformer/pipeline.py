@@ -52,6 +52,7 @@ from .lowering.values import DictValue, ListValue, ObjectValue
 from .needed import Sweeps, keep
 from .optimise import optimise
 from .optimise.dead import eliminate_dead
+from .optimise.propagate import propagate
 from .private import privatise
 from .source import Source
 from .steady import keep_steady
@@ -117,7 +118,8 @@ def _differentiated(lowered: Lowered, request: Request) -> list[Function]:
         plain = replace(plain, body=without_hooks(plain.body))
         return [_tangent(lowered, plain, leaves, request)]
     independent = [v for each in leaves.values() for v in each]
-    private = keep_steady(extract(private, independent, lowered.reader))
+    once = propagate(extract(private, independent, lowered.reader))  # what is one value is kept once
+    private = keep_steady(once)
     adjoint = Adjoint(private, independent, lowered.reader)
     refuse_opaque(private, adjoint.activity, lowered.reader.reasons)
     value = private.body.yields[0]

@@ -16,7 +16,16 @@ import numpy as np
 
 from ..rule import linear, nondifferentiable
 from ..support import conj, real_if_real, rebroadcast, unbroadcast
-from ..support_memory import last_stored, last_stored_adjoint, scattered, unit_seed, writable_copy, zeros_of
+from ..support_memory import (
+    last_stored,
+    last_stored_adjoint,
+    scattered,
+    unit_seed,
+    writable_copy,
+    writable_diagonal,
+    zeros_of,
+)
+from ..support_shaping import diagonal_adjoint
 from ..support_tangent import own_tangent, tangent_like
 from .sampling import complex_, real
 
@@ -61,6 +70,17 @@ def real_if_real_again(g_bar: Any, out: Any, g: Any, x: Any) -> Any:
 @linear(conj, view=True, holomorphic=False, samples=[lambda: (real(3),), lambda: (complex_(3),)])
 def conj_again(g_bar: Any, out: Any, g: Any) -> Any:
     return conj(g_bar)
+
+
+@linear(
+    writable_diagonal,
+    view=True,
+    samples=[lambda: (real(3, 3),), lambda: (real(2, 3, 4), 1, 0, 2), lambda: (complex_(2, 4), -1)],
+)
+def writable_diagonal_again(
+    g: Any, out: Any, a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1
+) -> Any:
+    return diagonal_adjoint(g, a, offset, axis1, axis2)
 
 
 @linear(

@@ -7,6 +7,8 @@ import pytest
 from helpers import assert_gradient
 from programs.program import Program
 
+import adjoin
+
 VECTOR = np.array([0.7, 1.9, -1.3, 0.4])
 MATRIX = np.array([[0.3, 1.2, -0.4, 0.6], [0.8, -0.6, 0.9, -1.1], [0.2, 0.5, -0.7, 1.4]])
 
@@ -93,6 +95,58 @@ def test_diagonal():
         return np.sum(d * d) + np.sum(e**3)
 
     assert_gradient(f, MATRIX)
+
+
+@pytest.mark.parametrize("offset", [-1, 0, 2, 9])
+def test_diagonals_of_a_matrix_that_changes_as_it_goes(offset):
+    def f(m):
+        m = m * 1.0
+        s = 0.0
+        for i in range(m.shape[0]):
+            d = np.diag(m, k=offset)
+            m[i] *= m[i, 0]
+            tail = np.diag(m, offset)[1:]
+            s = s + np.sum(d**2) + np.sum(tail**3)
+            m[:, i] += 1.0
+        return s + np.sum(m**2)
+
+    assert_gradient(f, MATRIX)
+
+
+def test_diagonals_of_a_stack_of_matrices():
+    def f(m):
+        a = np.stack((m, m * m, m**3))
+        d = np.diagonal(a, 1, axis1=2, axis2=0)
+        a[0, :, 1:] = a[1, :, 1:] * a[2, :, :-1]
+        return np.sum(d**2 * np.arange(1.0, 7.0).reshape(3, 2)) + np.sum(a)
+
+    assert_gradient(f, MATRIX)
+
+
+def test_diagonal_of_a_vector_is_a_new_matrix():
+    def f(x):
+        a = x * 1.0
+        d = np.diag(a)
+        a[0] = 2.0 * a[1]
+        return np.sum(d**3) + np.sum(a**2)
+
+    assert_gradient(f, VECTOR)
+
+
+def test_second_derivative_through_a_diagonal():
+    def f(m):
+        m = m * 1.0
+        m[0] *= m[1]
+        d = np.diag(m)
+        return np.sum(d**3)
+
+    def product(m, v):
+        return np.sum(adjoin.grad(f)(m) * v)
+
+    assert_gradient(product, MATRIX, MATRIX**2)
+    np.testing.assert_allclose(
+        adjoin.hvp(f)((MATRIX,), (MATRIX**2,)), adjoin.grad(product)(MATRIX, MATRIX**2), rtol=1e-12
+    )
 
 
 def test_diagonal_written_through_a_strided_view():

@@ -11,6 +11,7 @@ import random
 import sys
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from programs.writer import EVERYTHING, READING, Dice, write
 import adjoin
 from adjoin.transformer import pipeline
 from adjoin.transformer.errors import AdjoinError
-from adjoin.transformer.ir import Function, Let, evaluate, walk
+from adjoin.transformer.ir import Block, Function, Let, Statement, evaluate, rebuild, walk
 from adjoin.transformer.kinds import signature_kind
 from adjoin.transformer.optimise import PASSES, optimise
 
@@ -54,7 +55,23 @@ def caught(
     return found
 
 
+def in_one_layout(block: Block) -> Block:
+    """The block with products of contiguous operands: of the same numbers in another layout BLAS may round
+    the product otherwise, and a view may stand for a copy."""
+
+    def product(x: Any, y: Any) -> Any:
+        return np.ascontiguousarray(x) @ np.ascontiguousarray(y)
+
+    def statement(s: Statement) -> Statement:
+        s = rebuild(s, in_one_layout)
+        is_product = isinstance(s, Let) and s.op.form == "operator" and s.op.text == "@"
+        return replace(s, op=replace(s.op, function=product)) if is_product else s
+
+    return replace(block, body=tuple(map(statement, block.body)))
+
+
 def results(ir: Function, args: tuple[Any, ...]) -> list[np.ndarray[Any, Any]]:
+    ir = replace(ir, body=in_one_layout(ir.body))
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         return [np.array(leaf) for leaf in leaves(evaluate(ir, *copy_arguments(args)))]

@@ -13,6 +13,7 @@ from .flags import drop_flags
 from .give import give_arrays
 from .iterate import over_elements
 from .order import put_last
+from .overwrite import overwrite
 from .points import drop_points
 from .propagate import propagate
 from .shapes import share_shapes
@@ -33,6 +34,7 @@ PASSES: tuple[Callable[[Function], Function], ...] = (
     accumulate,
     simplify,
     eliminate_dead,
+    overwrite,
     drop_copies,
     over_elements,
     save_once,

@@ -7,6 +7,7 @@ In: a function. Out: the function with, in its reverse sweep,
     conj(conj(x)), conj(-conj(x))      ->    x, -x
     a + -b, -a * b, a[i] += -b         ->    a - b, -(a * b), a[i] -= b
     real_if_real(g, x)                 ->    g               where g has the dtype of x
+    np.sum(-x), unbroadcast(-x, y)     ->    -np.sum(x), -unbroadcast(x, y)
     np.outer(a, b)                     ->    a[:, None] * b
 
 What the user wrote stays as it was written. No value is reassociated, and none changes its dtype.
@@ -323,6 +324,13 @@ class _Algebra(Rewriter):
                 return g
         if function in _CONJUGATES and len(s.args) == 1 and not s.kwargs:
             return self._conjugate(s)
+        if function in (np.sum, support.unbroadcast) and isinstance(s.args[0], Var) and self._once(s.args[0]):
+            inner = self._negated(s.args[0])
+            if isinstance(inner, Var) and arg_kind(inner) == s.args[0].kind:
+                made = replace(s, outs=(Var("", s.out.kind, s.out.hint),), args=(inner, *s.args[1:]))
+                self.before.append(made)
+                self._note(made)
+                return replace(s, op=UNARY_OPS["-"], args=(made.out,), kwargs=())
         if function is np.outer and len(s.args) == 2 and all(_is_vector(arg_kind(a)) for a in s.args):
             column = self._make(INDEX, (s.args[0], Tup((_ALL, NONE))), s)
             return replace(s, op=BINARY_OPS["*"], args=(column, s.args[1]))

@@ -37,7 +37,7 @@ from ..ir import (
     variables,
     walk,
 )
-from ..kinds import Array, Dim, Kind, Number, Size, Unknown, dims_of, dtype_of
+from ..kinds import Array, Dim, Kind, Number, Unknown, dims_of, dtype_of, is_certain
 
 #: Precisions in which a Python float and a float64 lead to different results.
 _NARROW = frozenset({"f2", "f4", "c8", "f12", "f16", "c24", "c32"})
@@ -297,8 +297,8 @@ def _consumes(reader: Reader) -> bool:
     s = reader.statement
     if not isinstance(s, Let):
         return False
-    if s.op.form in ("store", "augment"):
-        return reader.operand == 2
+    if s.op.form in ("store", "augment", "index") and reader.operand > 0:
+        return True  # where, and what
     return is_computation(s) or s.op.form == "shape"
 
 
@@ -327,14 +327,6 @@ _NEW = frozenset(
 )
 
 
-# -- sizes -------------------------------------------------------------------------------------------
-
-
-def is_certain(size: Size) -> bool:
-    """A size that means one number wherever it stands: not that of any element of a list, nor one of two."""
-    return isinstance(size, int) or (isinstance(size, Dim) and "*" not in size.root and "|" not in size.root)
-
-
 def _is_elementwise(s: Let) -> bool:
     if s.op.form == "operator":
         return s.op.text != "@"
@@ -348,4 +340,4 @@ def _is_elementwise(s: Let) -> bool:
     )
 
 
-__all__ = ["Memory", "Place", "Reader", "is_certain", "is_computation", "memory_of"]
+__all__ = ["Memory", "Place", "Reader", "is_computation", "memory_of"]
