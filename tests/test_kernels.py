@@ -50,5 +50,14 @@ def test_kernel(name):
     np.testing.assert_allclose(along, fine, rtol=1e-6, atol=1e-8)
 
 
+@pytest.mark.parametrize("name", [n for n in kernels.NAMES if hasattr(kernels.load(n), "gradient_by_hand")])
+def test_gradient_by_hand(name):
+    kernel = kernels.load(name)
+    args = kernel.example_args(kernel.SMALL)
+    (argnum,) = kernel.ARGNUMS
+    gradient = adjoin.grad(kernel.loss, argnums=argnum)(*args)
+    np.testing.assert_allclose(kernel.gradient_by_hand(*copy_arguments(args)), gradient, rtol=1e-10)
+
+
 def test_there_are_twenty():
     assert len(kernels.NAMES) >= 20
