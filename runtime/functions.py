@@ -532,13 +532,12 @@ def logsumexp(
 
 def log_softmax(x: Any, axis: Any = None, *, dim: Any = None) -> Any:
     """The logarithm of `softmax`, without overflow."""
-    axis = axis if dim is None else dim
-    return _tensor(x) - logsumexp(x, axis, keepdims=True)
+    return record(activations.log_softmax, (_tensor(x), axis if dim is None else dim))
 
 
 def softmax(x: Any, axis: Any = None, *, dim: Any = None) -> Any:
     """Exponentials along an axis, normalised to sum 1."""
-    return exp(log_softmax(x, axis, dim=dim))
+    return record(activations.softmax, (_tensor(x), axis if dim is None else dim))
 
 
 def mse_loss(x: Any, target: Any) -> Any:

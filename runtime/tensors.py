@@ -514,6 +514,8 @@ class Tensor(TensorBase):
     def __ge__(self, other: Any) -> Any:
         return _compare(np.greater_equal, self, other)
 
+    eq, ne, lt, le, gt, ge = __eq__, __ne__, __lt__, __le__, __gt__, __ge__
+
     def __and__(self, other: Any) -> Any:
         return record(np.bitwise_and, (self, other))
 
@@ -572,6 +574,18 @@ class Tensor(TensorBase):
     abs = absolute = unary(np.absolute, "AbsBackward0")
     neg = negative = unary(np.negative)
     conj = conjugate = unary(np.conjugate)
+
+    def isnan(self) -> Any:
+        """Which elements are nan."""
+        return record(np.isnan, (self,))
+
+    def isinf(self) -> Any:
+        """Which elements are infinite."""
+        return record(np.isinf, (self,))
+
+    def isfinite(self) -> Any:
+        """Which elements are numbers, neither nan nor infinite."""
+        return record(np.isfinite, (self,))
 
     def sign(self) -> Any:
         """-1, 0 or 1; its gradient is zero."""
@@ -761,6 +775,14 @@ class Tensor(TensorBase):
         """The diagonal of a matrix, or the matrix with a diagonal."""
         return record(np.diag, (self, k))
 
+    def tril(self, k: int = 0) -> Any:
+        """The lower triangle; zero above the `k`-th diagonal."""
+        return record(np.tril, (self, k))
+
+    def triu(self, k: int = 0) -> Any:
+        """The upper triangle; zero below the `k`-th diagonal."""
+        return record(np.triu, (self, k))
+
     def inverse(self) -> Any:
         """The inverse matrix."""
         return record(np.linalg.inv, (self,))
@@ -902,6 +924,14 @@ class Tensor(TensorBase):
         """Views of parts, as ``np.split``."""
         return record(np.split, (self, sections, axis))
 
+    def index_select(self, dim: int, index: Any) -> Any:
+        """Whole slices by position along a dimension."""
+        return record(np.take, (self, index, dim), None, "IndexSelectBackward0")
+
+    def chunk(self, chunks: int, dim: int = 0) -> Any:
+        """Parts of nearly equal length: views."""
+        return record(np.array_split, (self, chunks, dim))
+
     def unbind(self, dim: int = 0) -> tuple[Any, ...]:
         """The parts along a dimension, each without it."""
         moved = self.moveaxis(dim, 0) if dim else self
@@ -986,6 +1016,10 @@ class Tensor(TensorBase):
     def float(self) -> Any:
         """As float32."""
         return self.astype(np.float32)
+
+    def half(self) -> Any:
+        """As float16."""
+        return self.astype(np.float16)
 
     def long(self) -> Any:
         """As int64."""

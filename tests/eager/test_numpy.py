@@ -204,3 +204,22 @@ def test_a_constant_array_may_change_afterwards():
     c[:] = 0
     y.backward()
     assert x.grad.tolist() == [3.0, 4.0]
+
+
+def test_methods_of_both_habits():
+    x = tensor([0.3, -0.5, 0.9], requires_grad=True)
+    m = tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    assert x.gt(0).tolist() == (x > 0).tolist() == [True, False, True] and not x.isnan().requires_grad
+    assert x.le(0.3).tolist() == [True, True, False] and x.eq(x).all() and not x.ne(x).any()
+    assert tensor([1.0, np.inf, np.nan]).isfinite().tolist() == [True, False, False]
+    assert x.half().dtype == np.float16
+    assert m.tril().tolist() == [[1.0, 0.0], [3.0, 4.0]] and m.triu(1).tolist() == [[0.0, 2.0], [0.0, 0.0]]
+    assert [part.tolist() for part in x.chunk(2)] == [[0.3, -0.5], [0.9]]
+    picked = x.index_select(0, tensor([2, 0]))
+    assert picked.tolist() == [0.9, 0.3] and picked.grad_fn.name() == "IndexSelectBackward0"
+    for function in (rt.softmax, rt.log_softmax):
+        assert gradcheck(lambda m: function(m, 0), (m,)) and gradcheck(lambda m: function(m), (m,))
+        assert rt.autograd.gradgradcheck(lambda m: function(m, dim=1), (m,))
+    assert m.softmax(dim=1).grad_fn.name() == "SoftmaxBackward0"
+    wide = tensor([1000.0, 1000.0, -np.inf])
+    assert wide.softmax(0).tolist() == [0.5, 0.5, 0.0]
