@@ -455,8 +455,11 @@ class Adjoint(Reader):
         if not self.activity.active(out):
             return
         source = s.args[0]
-        if isinstance(source, Var) and self.is_buffer(out):
-            return  # another name of the same memory
+        if isinstance(source, Var) and self.is_buffer(out):  # another name of the same memory
+            own = self.bars.pop(out, None) if self._may_be_number(out) else None
+            if own is not None:
+                self._pass_own(source, own.arg)
+            return
         if isinstance(out.kind, SequenceKind) and self._inert(out):
             return  # its elements have shadows of their own
         g = self.take(out)
@@ -995,14 +998,27 @@ class Adjoint(Reader):
         if self.is_buffer(out):
             if self.static_shadows.possible(out) and self.static_shadows.has(out) and isinstance(y, Var):
                 self.static_shadows.bind(y, self.static_shadows.shadow(out))
-            if out in outs and isinstance(y, Var) and not self.is_buffer(y):
-                self.contribute(y, self._real(outs[out].arg, y))
+            if out in outs:
+                self._pass_own(y, outs[out].arg)
             return
         if out in outs and y is not UNBOUND and isinstance(y, Var | Tup | Lst):
             g = outs[out].arg
             if isinstance(y, Var) and y.kind != out.kind and isinstance(y.kind, Number | Array):
                 g = self._real(g, y) if arg_kind(g) != UNKNOWN else g
             self.contribute(y, g)
+
+    def _may_be_number(self, v: Var) -> bool:
+        """What turns out to be memory that is written to, or a number with an adjoint of its own."""
+        return self.is_buffer(v) and not isinstance(v.kind, Array | SequenceKind)
+
+    def _pass_own(self, y: Arg, own: Arg) -> None:
+        """The adjoint of a number, for what it was; an array has its shadow, and zero here."""
+        if not isinstance(y, Var) or not self.activity.active(y):
+            return
+        if self._may_be_number(y):
+            self._add(y, own)
+        elif not self.is_buffer(y):
+            self.contribute(y, self._real(own, y))
 
     def _join(
         self,
@@ -1046,6 +1062,8 @@ class Adjoint(Reader):
         self.bars = joined
 
     def _zero(self, v: Var) -> Arg:
+        if self._may_be_number(v):
+            return Const(0.0)
         if v in self.maybe_unbound and not isinstance(v.kind, Number):
             self.bound_to_none.add(v)
             return self.let(self.function_op(support.zeros_of), self.primal(v), kind=v.kind)  # type: ignore[no-any-return]
@@ -1102,7 +1120,8 @@ class Adjoint(Reader):
         carried = [
             i
             for i, (p, out) in enumerate(zip(s.params, s.outs, strict=True))
-            if (self.activity.active(p) or self.activity.active(out)) and not self.is_buffer(p)
+            if (self.activity.active(p) or self.activity.active(out))
+            and (not self.is_buffer(p) or self._may_be_number(p))
         ]
         buffers = [
             i
@@ -1117,7 +1136,7 @@ class Adjoint(Reader):
             for v in _read_inside(s)
             if self.activity.active(v)
             and v not in inside
-            and not self.is_buffer(v)
+            and (not self.is_buffer(v) or self._may_be_number(v))
             and not isinstance(v.kind, Array | Container)
         ]
         # what a trip overwrites unread gets an adjoint of zero from it
@@ -1153,7 +1172,9 @@ class Adjoint(Reader):
                 self.bars[v] = Bar(p)
             for i, p in zip(carried, params[:n], strict=True):
                 y = s.body.yields[i]
-                if (
+                if self._may_be_number(s.params[i]):
+                    self._pass_own(y, p)
+                elif (
                     isinstance(y, Var)
                     and y.kind != p.kind
                     and isinstance(p.kind, Array | Number)
@@ -1193,7 +1214,9 @@ class Adjoint(Reader):
             if isinstance(out.kind, Array):
                 self._hole(out)
             init = s.inits[i]
-            if isinstance(init, Var):
+            if self._may_be_number(s.params[i]):
+                self._pass_own(init, out)
+            elif isinstance(init, Var):
                 g: Arg = out
                 if init.kind != out.kind and isinstance(init.kind, Array | Number):
                     g = (

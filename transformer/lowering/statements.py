@@ -19,6 +19,7 @@ from dataclasses import replace
 from typing import Any
 
 import libcst as cst
+import numpy as np
 
 from ..errors import Code
 from ..infer import arg_kind
@@ -43,7 +44,7 @@ from ..ir import (
     Var,
     With,
 )
-from ..kinds import INT, UNKNOWN, Array, Number, Opaque, Undefined, Unknown, join
+from ..kinds import BOOL, INT, UNKNOWN, Array, Number, Opaque, Undefined, Unknown, join
 from ..kinds import Sequence as SequenceKind
 from . import stores
 from .calls import call
@@ -588,10 +589,25 @@ def _augmented(reader: Reader, frame: Frame, node: cst.AugAssign) -> None:
         ):
             reader.change(current)
             current.items *= operand.value
+        elif isinstance(current, ListValue) and op == "*":
+            reader.refuse(
+                frame,
+                node,
+                Code.MUTATION,
+                "a list of unknown length, or an unknown number of times, is repeated in place",
+                f"write {target.value} = {target.value} * n",
+            )
         elif isinstance(current, ListValue) and op == "+":
             from .containers import list_method
 
             list_method(reader, frame, current, "extend", [operand], {}, node)
+        elif (
+            isinstance(current, Var)
+            and isinstance(current.kind, Unknown)
+            and isinstance(operand, Var | Const)
+            and not isinstance(operand.kind if isinstance(operand, Var) else None, SequenceKind | Opaque)
+        ):
+            frame.env[target.value] = _augment_unknown(reader, frame, op, current, operand, target.value)
         elif isinstance(current, Var) and isinstance(current.kind, Unknown):
             function = _IN_PLACE[op]
             operator_op = Op("inplace", op, function)
@@ -640,6 +656,21 @@ def _augmented(reader: Reader, frame: Frame, node: cst.AugAssign) -> None:
 def augment(reader: Reader, frame: Frame, op: str, obj: Var, at: Any, operand: Any) -> None:
     """`obj[at] op= operand` of an array."""
     stores.augment(reader, op, obj, reader.arg(at), reader.arg(operand))
+
+
+def _augment_unknown(reader: Reader, frame: Frame, op: str, current: Var, operand: Arg, name: str) -> Arg:
+    """`x += y` where `x` turns out to be an array, which is changed, or a number, which is replaced."""
+    types = [Ref(t, t.__name__) for t in (int, float, complex)]
+    types.append(Ref(np.generic, f"{reader.numpy.text}.generic", reader.numpy.imports))
+    question = Op("call", "isinstance", isinstance, Ref(isinstance, "isinstance"))
+
+    def in_place() -> Arg:
+        memory = reader.value(current, name, Array(None, None))
+        augment(reader, frame, op, memory, Const(Ellipsis), operand)
+        return memory
+
+    is_number = reader.let(question, current, Tup(tuple(types)), kind=BOOL)
+    return reader.choose(is_number, lambda: reader.binary(op, current, operand), in_place, name)
 
 
 def _in_place() -> dict[str, Any]:
