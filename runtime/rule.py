@@ -338,6 +338,7 @@ _FAMILIES = {
     "scipy.optimize": "scipy_optimize",
     "scipy.sparse": "scipy_sparse",
     "scipy.integrate": "scipy_integrate",
+    "scipy.interpolate": "scipy_interpolate",
 }
 
 

@@ -100,11 +100,14 @@ def solve_triangular_a_dot(a_dot: Any, x: Any, a: Any, trans: Any, lower: bool, 
 
 def lu_of(a: Any) -> tuple[Any, Any]:
     """Unit lower and upper factor out of the packed form of `scipy.linalg.lu_factor`."""
+    matrices_only(a)
     return np.tril(a, -1) + np.eye(len(a), dtype=a.dtype), np.triu(a)
 
 
 def permutation_of(pivots: Any) -> Any:
     """The order of rows that the pivots of `scipy.linalg.lu_factor` stand for."""
+    if np.ndim(pivots) > 1:
+        matrices_only(pivots[None])
     order = np.arange(len(pivots))
     for i, k in enumerate(pivots):
         order[i], order[k] = order[k], order[i]
@@ -139,6 +142,7 @@ def lu_factor_dot(a_dot: Any, out: Any) -> Any:
 
 def lu_adjoint(g: Any, out: Any) -> Any:
     """The adjoint of a square `a` in `p, l, u = scipy.linalg.lu(a)`."""
+    matrices_only(out[0])
     lower_bar = np.zeros_like(out[1]) if g[1] is None else g[1]
     upper_bar = np.zeros_like(out[2]) if g[2] is None else g[2]
     packed_bar = np.tril(lower_bar, -1) + np.triu(upper_bar)
@@ -147,6 +151,7 @@ def lu_adjoint(g: Any, out: Any) -> Any:
 
 def lu_tangent(a_dot: Any, out: Any) -> Any:
     """The tangents of `p, l, u = scipy.linalg.lu(a)`, of a square matrix."""
+    matrices_only(out[0])
     packed_dot = lu_dot(a_dot, np.tril(out[1], -1) + out[2], np.argmax(out[0], axis=0))
     return np.zeros_like(out[0]), np.tril(packed_dot, -1), np.triu(packed_dot)
 
@@ -185,12 +190,14 @@ def lu_solve_lu_dot(dots: Any, x: Any, lu_and_piv: Any, trans: Any) -> Any:
 
 def factor_of(c: Any, lower: bool) -> Any:
     """The lower Cholesky factor out of what `cho_solve` is given; the other triangle may hold anything."""
+    matrices_only(c)
     return np.tril(c) if lower else mH(np.triu(c))
 
 
 def cho_solve_c_bar(g: Any, x: Any, c_and_lower: Any) -> Any:
     """The adjoint of the factor in `x = scipy.linalg.cho_solve((c, lower), b)`; not holomorphic."""
     c, lower = c_and_lower
+    matrices_only(c)
     b_bar = scipy.linalg.cho_solve(c_and_lower, g)
     a_bar = -columns_of(b_bar) @ mH(columns_of(x))
     factor_bar = (a_bar + mH(a_bar)) @ factor_of(c, lower)
@@ -208,6 +215,7 @@ def cho_solve_c_dot(dots: Any, x: Any, c_and_lower: Any) -> Any:
 def cho_factor_bar(g: Any, out: Any) -> Any:
     """The adjoint of `a` in `c, lower = scipy.linalg.cho_factor(a)`; `c` keeps the other triangle of `a`."""
     c, lower = out
+    matrices_only(c)
     rest = np.triu(g[0], 1) if lower else np.tril(g[0], -1)
     return cholesky_bar(g[0], np.tril(c) if lower else np.triu(c), lower) + rest
 
@@ -215,6 +223,7 @@ def cho_factor_bar(g: Any, out: Any) -> Any:
 def cho_factor_dot(a_dot: Any, out: Any) -> Any:
     """The tangent of `c, lower = scipy.linalg.cho_factor(a)`."""
     c, lower = out
+    matrices_only(c)
     rest = np.triu(a_dot, 1) if lower else np.tril(a_dot, -1)
     return cholesky_dot(a_dot, np.tril(c) if lower else np.triu(c), lower) + rest, False
 
@@ -440,3 +449,16 @@ def scaled_power(a: Any, direction: Any, t: Any) -> Any:
     upper = np.concatenate([a, direction], axis=-1)
     lower = np.concatenate([np.zeros_like(a), a], axis=-1)
     return scipy.linalg.fractional_matrix_power(np.concatenate([upper, lower]), t)[:size, size:]
+
+
+def weighted_bar(g: Any, weights: Any, axis: int) -> Any:
+    """The adjoint of `y` in a sum of it along an axis, or in several, a column of weights each.
+
+    >>> weighted_bar(np.array([1.0, 10.0]), np.array([2.0, 3.0, 4.0]), 0)
+    array([[ 2., 20.],
+           [ 3., 30.],
+           [ 4., 40.]])
+    """
+    if np.ndim(weights) == 1:
+        return np.moveaxis(np.multiply.outer(g, weights), -1, axis)
+    return np.moveaxis(np.moveaxis(g, axis, -1) @ weights.T, -1, axis)

@@ -21,8 +21,11 @@ import numpy as np
 import scipy.integrate
 
 from ..instead import NUMBER, instead, vector
+from ..rule import TABLE, linear, lookup
 from ..support_callbacks import as_it_is, attribute_like, item_like
 from ..support_implicit import at_times, integral
+from ..support_scipy import weighted_bar
+from .sampling import real
 
 # -- integrals -----------------------------------------------------------------------------------------
 
@@ -135,3 +138,60 @@ def solve_ivp(
         message=found.message,
         nfev=found.nfev,
     )
+
+
+# -- sums over samples ---------------------------------------------------------------------------------
+
+_trapezoid = lookup(np.trapezoid)
+assert _trapezoid is not None
+TABLE[scipy.integrate.trapezoid] = _trapezoid  # the same function, with the same names
+
+_SAMPLES = np.array([0.0, 0.4, 1.1, 1.5, 2.3, 2.4])
+
+
+@linear(
+    scipy.integrate.simpson,
+    wrt=("y",),
+    samples=[
+        lambda: (real(6),),
+        lambda: (real(2, 6), {"x": _SAMPLES}),
+        lambda: (real(5, 2), {"dx": 0.3, "axis": 0}),
+    ],
+)
+def simpson(g: Any, out: Any, y: Any, *, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
+    return weighted_bar(g, scipy.integrate.simpson(np.eye(np.shape(y)[axis]), x=x, dx=dx), axis)
+
+
+@linear(
+    scipy.integrate.cumulative_simpson,
+    wrt=("y",),
+    only={"initial": (None,)},
+    samples=[lambda: (real(6),), lambda: (real(2, 6), {"x": _SAMPLES}), lambda: (real(5, 2), {"axis": 0})],
+)
+def cumulative_simpson(
+    g: Any, out: Any, y: Any, *, x: Any = None, dx: float = 1.0, axis: int = -1, initial: Any = None
+) -> Any:
+    return weighted_bar(g, scipy.integrate.cumulative_simpson(np.eye(np.shape(y)[axis]), x=x, dx=dx), axis)
+
+
+@linear(
+    scipy.integrate.romb,
+    wrt=("y",),
+    only={"show": (False,)},
+    samples=[lambda: (real(5), 0.3), lambda: (real(9, 2), 1.0, 0)],
+)
+def romb(g: Any, out: Any, y: Any, dx: float = 1.0, axis: int = -1, show: bool = False) -> Any:
+    return weighted_bar(g, scipy.integrate.romb(np.eye(np.shape(y)[axis]), dx), axis)
+
+
+@instead(scipy.integrate.cumulative_trapezoid)
+def cumulative_trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1, initial: Any = None) -> Any:
+    y = np.moveaxis(y, axis, -1)
+    if x is None:
+        steps = dx
+    else:
+        steps = np.diff(x) if np.ndim(x) == 1 else np.diff(np.moveaxis(x, axis, -1))
+    sums = np.cumsum(steps * (y[..., 1:] + y[..., :-1]) / 2.0, axis=-1)
+    if initial is not None:
+        sums = np.concatenate([np.full_like(sums[..., :1], initial), sums], axis=-1)
+    return np.moveaxis(sums, -1, axis)

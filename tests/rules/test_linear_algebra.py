@@ -183,3 +183,34 @@ def test_rules_for_scipy_are_there_once_it_is_imported() -> None:
     np.testing.assert_allclose(
         rule.vjp(("z",), 1.0, None, rule.bind((0.0,), {})), [2 / np.sqrt(np.pi)], rtol=1e-15
     )
+
+
+# -- stacks of matrices --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["lu", "lu_factor", "cho_factor"])
+def test_factors_of_stacks_are_refused(name: str) -> None:
+    function = getattr(pytest.importorskip("scipy.linalg"), name)
+    stack = np.array([np.eye(2) * 2.0, np.eye(2) * 3.0])
+    rule = lookup(function)
+    assert rule is not None
+    bound = rule.bind((stack,), {})
+    out = function(stack)
+    g = tuple(np.ones_like(part) if np.ndim(part) == 3 else None for part in out)
+    with pytest.raises(NotImplementedError, match="stacks of matrices"):
+        rule.vjp(("a",), g, out, bound)
+    with pytest.raises(NotImplementedError, match="stacks of matrices"):
+        rule.tangent({"a": np.ones_like(stack)}, out, bound)
+
+
+STACKABLE = ["inv", "det", "pinv", "cholesky", "sqrtm", "cosm", "tanhm", "svdvals", "eigvalsh"]
+
+
+@pytest.mark.parametrize("name", STACKABLE)
+def test_stacks_are_matrix_by_matrix(name: str) -> None:
+    function = getattr(pytest.importorskip("scipy.linalg"), name)
+    one = np.array([[2.0, 0.3], [0.3, 1.5]])
+    stack = np.array([one, one @ one + 0.5 * np.eye(2)])
+    g = np.cos(np.arange(np.size(function(stack)))).reshape(np.shape(function(stack)))
+    expected = np.array([pull(function, part_g, part) for part_g, part in zip(g, stack, strict=True)])
+    np.testing.assert_allclose(pull(function, g, stack), expected, rtol=1e-10, atol=1e-12)

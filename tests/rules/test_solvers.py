@@ -333,6 +333,64 @@ def test_an_implicit_method_is_refused() -> None:
         adjoin.grad(f)(1.0)
 
 
+# -- samples and splines -------------------------------------------------------------------------------
+
+interpolate = pytest.importorskip("scipy.interpolate")
+KNOTS = np.array([0.0, 0.7, 1.5, 2.0, 3.1])
+VALUES = np.array([0.3, 1.2, -0.4, 0.8, 0.5])
+
+
+def sums_of_samples(y):
+    rows = np.outer(y, y)
+    return (
+        integrate.trapezoid(y, KNOTS) ** 2
+        + np.sum(integrate.simpson(rows, x=KNOTS, axis=0) ** 2)
+        + integrate.romb(y, 0.3)
+        + np.sum(integrate.cumulative_trapezoid(rows, KNOTS, axis=0, initial=0) ** 2)
+        + np.sum(integrate.cumulative_simpson(y) ** 3)
+    )
+
+
+def spline_in_its_values(y):
+    spline = interpolate.CubicSpline(KNOTS, y, bc_type="natural")
+    return np.sum(spline(np.array([0.4, 1.2, 2.9])) ** 2) + spline(1.0, 1)
+
+
+def spline_at_moving_points(t):
+    other = interpolate.make_interp_spline(KNOTS, VALUES, k=2)
+    return np.sum(interpolate.CubicSpline(KNOTS, VALUES)(t) ** 2 * other(t))
+
+
+def test_sums_of_samples() -> None:
+    assert_gradient(sums_of_samples, VALUES)
+
+
+def test_sums_over_samples_that_move() -> None:
+    def f(x):
+        return np.sum(integrate.cumulative_trapezoid(VALUES, x) ** 2) + integrate.trapezoid(VALUES, x)
+
+    def simpson(x):
+        return integrate.simpson(VALUES, x=x)
+
+    assert_gradient(f, KNOTS)
+    with pytest.raises(AdjoinError, match="no derivative in `x`"):
+        adjoin.grad(simpson)(KNOTS)
+
+
+def test_splines() -> None:
+    assert_gradient(spline_in_its_values, VALUES)
+    assert_gradient(spline_at_moving_points, np.array([0.4, 1.2, 2.9]))
+    assert_second_order(spline_at_moving_points, np.array([0.4, 1.2, 2.9]))
+
+
+def test_splines_with_given_ends_are_refused() -> None:
+    def f(y):
+        return interpolate.CubicSpline(KNOTS, y, bc_type="periodic")(1.0)
+
+    with pytest.raises(AdjoinError, match="bc_type='periodic'"):
+        adjoin.grad(f)(VALUES)
+
+
 # -- refusals ------------------------------------------------------------------------------------------
 
 

@@ -10,7 +10,13 @@ import adjoin.runtime.rules  # noqa: F401  (fills the table)
 from adjoin.runtime.rule import TABLE, Rule
 
 try:
-    from adjoin.runtime.rules import scipy_linalg, scipy_signal, scipy_special  # noqa: F401  (and SciPy's)
+    from adjoin.runtime.rules import (  # noqa: F401  (and SciPy's)
+        scipy_integrate,
+        scipy_interpolate,
+        scipy_linalg,
+        scipy_signal,
+        scipy_special,
+    )
 except ImportError:
     pass
 
