@@ -622,6 +622,30 @@ def test_code_is_for_the_function_that_a_name_means():
         np.testing.assert_allclose(adjoin.grad(applied(function))(x), slope, rtol=1e-7)
 
 
+def test_a_function_that_an_object_holds():
+    def held(function):
+        vectorized = np.vectorize(function)
+
+        def total(x):
+            return np.sum(x * vectorized(np.arange(2.0)))
+
+        return total
+
+    assert [
+        g(np.ones(2)).tolist() for g in map(adjoin.grad, map(held, [lambda t: t + 1, lambda t: t - 1]))
+    ] == [
+        [1.0, 2.0],
+        [-1.0, 0.0],
+    ]
+
+
+def test_what_a_function_can_get_at_is_not_all_of_numpy():
+    from adjoin.transformer.reach import Reach
+    from adjoin.transformer.source import read
+
+    assert len(Reach(read(square)).text) < 500
+
+
 def test_a_dtype_that_is_another_one(monkeypatch):
     gradient = adjoin.grad(lambda x: np.sum(x.astype(DTYPE) ** 3).astype(float))
     x = np.array([0.1])

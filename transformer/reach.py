@@ -183,7 +183,7 @@ class Reach:
             self._seen.discard(id(value))
         elif isinstance(value, type):
             self._class(value, attributes)
-        elif not isinstance(value, types.FunctionType):
+        elif not isinstance(value, types.FunctionType | types.ModuleType):
             self._class(type(value), attributes)
             functions = [f for f in _inside(value) if is_function(f)] if self._new(value) else []
             for function in functions:  # `np.vectorize` holds one
