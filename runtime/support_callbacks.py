@@ -7,6 +7,9 @@ around it (its *captured* values), so that its derivative in them is that of the
     pull_captured(f, seed, x)           seed * d f(x) / d captured, in the structure of `f`
     pull_argument(f, seed, x)           seed * d f(x) / dx
     push_captured(f, f_dot, x)          d f(x) / d captured * f_dot
+    pull_all(f, seed, x)                both, the argument's first, in a list
+    push_all(f, f_dot, x_dot, x)        the tangent for those of both
+    captured_bars(f, q), captured_size(f)   adjoints of what is captured that were laid out in an array
     jacobian_in_argument(f, x)          d f(x) / dx, all of it
     as_it_is(like, function, ...)       function(...) as a constant of the kind of `like`
     attribute_like(like, found, "x")    found.x, of the kind of `like`, or "[:, :]" for a matrix
@@ -26,13 +29,17 @@ __all__ = [
     "AsItIs",
     "as_it_is",
     "attribute_like",
+    "captured_bars",
+    "captured_size",
     "constant",
     "integrated",
     "item_like",
     "jacobian_in_argument",
     "jacobian_rows",
+    "pull_all",
     "pull_argument",
     "pull_captured",
+    "push_all",
     "push_captured",
 ]
 
@@ -76,6 +83,26 @@ def pull_argument(f: Any, seed: Any, *arguments: Any) -> Any:
 def push_captured(f: Any, f_dot: Any, *arguments: Any) -> Any:
     """The tangent of `f(*arguments)` for the tangents `f_dot` of what `f` has captured."""
     raise _only_read("push_captured")
+
+
+def pull_all(f: Any, seed: Any, *arguments: Any) -> Any:
+    """The adjoint of the first argument and then those of what `f` has captured, as a list."""
+    raise _only_read("pull_all")
+
+
+def push_all(f: Any, f_dot: Any, x_dot: Any, *arguments: Any) -> Any:
+    """The tangent of `f(*arguments)` for those of what `f` has captured and of the first argument."""
+    raise _only_read("push_all")
+
+
+def captured_bars(f: Any, bars: Any) -> Any:
+    """Adjoints of what `f` has captured, one after the other in an array, in the structure of `f`."""
+    raise _only_read("captured_bars")
+
+
+def captured_size(f: Any) -> Any:
+    """How many numbers `f` has captured that carry derivatives."""
+    raise _only_read("captured_size")
 
 
 def jacobian_in_argument(f: Any, x: Any) -> Any:

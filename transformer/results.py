@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..runtime.support import conj
-from ..runtime.support_implicit import at_times, integral, root_point, solved, solved_transposed
+from ..runtime.support_implicit import at_times, integral, root_point, solved, solved_transposed, trajectory
 from ..runtime.support_memory import writable_copy, zeros_of
 from .ir import Arg, Const, Lst, Slc, Star, Tup, Var
 from .kinds import (
@@ -444,7 +444,7 @@ def _integer(a: Arg, axis: Arg | None = None) -> Kinds | None:
     return INT if axis is None else None
 
 
-@returns(root_point, integral, at_times)
+@returns(root_point, integral, at_times, trajectory)
 def _what_it_is(x: Arg, *more: Arg) -> Kinds | None:
     return arg_kind(x)
 

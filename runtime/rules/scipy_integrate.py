@@ -2,7 +2,8 @@
 
 In: `g`, `out` and the operands. Out: for sums over samples (`trapezoid`, `simpson`), the transpose; for
 `quad`, the integral of the derivative, and the integrand at the ends; for `solve_ivp`, the steps that SciPy
-took, taken again so that each of them can be differentiated. Where the steps are has no derivative.
+took, taken again so that each of them can be differentiated (where the steps are has no derivative); for
+`odeint`, of whose steps nothing is known, the adjoint equation.
 
     @instead(scipy.integrate.quad, func=NUMBER)
     def quad(func, a, b, **options):
@@ -20,10 +21,18 @@ from typing import Any
 import numpy as np
 import scipy.integrate
 
-from ..instead import NUMBER, instead, vector
-from ..rule import TABLE, linear, lookup
-from ..support_callbacks import as_it_is, attribute_like, item_like
-from ..support_implicit import at_times, integral
+from ..instead import NUMBER, instead, like, parameters, vector
+from ..rule import TABLE, linear, lookup, vjp
+from ..support_callbacks import (
+    as_it_is,
+    attribute_like,
+    captured_bars,
+    captured_size,
+    item_like,
+    pull_all,
+    push_all,
+)
+from ..support_implicit import at_times, integral, trajectory
 from ..support_scipy import weighted_bar
 from .sampling import real
 
@@ -138,6 +147,67 @@ def solve_ivp(
         message=found.message,
         nfev=found.nfev,
     )
+
+
+@instead(
+    scipy.integrate.odeint,
+    func=(vector("y0"), NUMBER),
+    arrays=("func",),
+    only={"tfirst": (False,), "full_output": (0, False), "Dfun": (None,)},
+)
+def odeint(func: Any, y0: Any, t: Any, **options: Any) -> Any:
+    y0 = np.asarray(y0, dtype=float)
+    found = as_it_is("[:, :]", scipy.integrate.odeint, func, y0, t, **options)
+    return trajectory(found, func, y0, t)
+
+
+@vjp(
+    trajectory,
+    wrt=("f", "y0"),
+    steps=("values",),
+    callbacks=parameters({"f": (like("y0"), NUMBER)}),
+)
+def odeint_rule(g: Any, out: Any, values: Any, f: Any, y0: Any, t: Any) -> Any:
+    """The adjoint equation, from each time back to the one before, beside the equation itself.
+
+    Cao, Li, Petzold and Serban 2003, "Adjoint sensitivity analysis for differential-algebraic equations".
+    """
+    end = backwards_in_time(f, g, out, np.asarray(t, dtype=float))
+    return captured_bars(f, end[len(y0) :]), end[: len(y0)]
+
+
+@odeint_rule.jvp
+def odeint_jvp(f_dot: Any, y0_dot: Any, out: Any, values: Any, f: Any, y0: Any, t: Any) -> Any:
+    return (
+        sensitivity(f, f_dot, y0, np.zeros_like(y0), t),
+        sensitivity(f, None, y0, y0_dot, t),
+    )
+
+
+def backwards_in_time(f: Any, g: Any, ys: Any, t: Any) -> Any:
+    """The adjoints of the start and of what is captured, one after the other."""
+    n = ys.shape[1]
+
+    def augmented(z: Any, s: Any) -> Any:
+        bars = pull_all(f, z[n : 2 * n], z[:n], s)
+        return np.concatenate([f(z[:n], s), *[-np.ravel(bar) for bar in bars]])
+
+    z = np.concatenate([g[-1], np.zeros(captured_size(f))])
+    for i in range(len(t) - 1, 0, -1):
+        start, ends = np.concatenate([ys[i], z]), np.stack([t[i], t[i - 1]])
+        z = scipy.integrate.odeint(augmented, start, ends, rtol=1e-10, atol=1e-12)[-1, n:]
+        z = np.concatenate([z[:n] + g[i - 1], z[n:]])
+    return z
+
+
+def sensitivity(f: Any, f_dot: Any, y0: Any, y0_dot: Any, t: Any) -> Any:
+    """The tangent of the solution: the equation with its linearisation beside it."""
+    n = len(y0)
+
+    def augmented(z: Any, s: Any) -> Any:
+        return np.concatenate([f(z[:n], s), push_all(f, f_dot, z[n:], z[:n], s)])
+
+    return scipy.integrate.odeint(augmented, np.concatenate([y0, y0_dot]), t, rtol=1e-10, atol=1e-12)[:, n:]
 
 
 # -- sums over samples ---------------------------------------------------------------------------------

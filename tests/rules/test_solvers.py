@@ -333,6 +333,38 @@ def test_an_implicit_method_is_refused() -> None:
         adjoin.grad(f)(1.0)
 
 
+TIMES = np.linspace(0.0, 2.0, 4)
+
+
+def odeint_in_what_is_captured(p):
+    y = integrate.odeint(
+        lambda y, t: np.array([y[1], -p[0] * y[0] - p[1] * y[1]]), [1.0, 0.3], TIMES, **FINE
+    )
+    return np.sum(y**2)
+
+
+def odeint_in_the_start_and_a_number(p):
+    def equation(y, t, a, b):
+        return [y[1], -a * y[0] - b * np.sin(t) * y[1]]
+
+    return np.sum(integrate.odeint(equation, p, TIMES, args=(p[0] * 2.0, 0.3), **FINE)[-1] ** 2)
+
+
+@pytest.mark.parametrize("f", [odeint_in_what_is_captured, odeint_in_the_start_and_a_number])
+def test_odeint(f: Any) -> None:
+    assert_gradient(f, P, rtol=1e-5)
+    assert_second_order(f, P, rtol=1e-4)
+
+
+def test_the_times_of_odeint_have_no_derivative() -> None:
+    def f(t):
+        return np.sum(integrate.odeint(lambda y, s: -y, [2.0], t))
+
+    for derivative in (lambda: adjoin.grad(f)(TIMES), lambda: adjoin.jvp(f, (TIMES,), (TIMES,))):
+        with pytest.raises(AdjoinError, match="no derivative in `t`"):
+            derivative()
+
+
 # -- samples and splines -------------------------------------------------------------------------------
 
 interpolate = pytest.importorskip("scipy.interpolate")

@@ -40,6 +40,7 @@ from ..ir import (
     Lst,
     Op,
     Ref,
+    Slc,
     Tup,
     Var,
     in_order,
@@ -379,6 +380,54 @@ def push_captured(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[st
     return derivatives.call_tangent(reader, frame, f.items[0], [*held, *arguments], wanted, node)
 
 
+def pull_all(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    f, seed, *arguments = args
+    f = _callback(reader, frame, f, node)
+    held = list(f.items[1:])
+    wanted = (len(held), *(i for i, a in enumerate(held) if _carries(a)))
+    function = Contracted(f.items[0], reader.arg(seed))
+    made = Derivative(function, (), {}, {"argnums": wanted})
+    found = derivatives.call_derivative(reader, frame, made, [*held, *arguments], {}, node)
+    return reader.new(ListValue([reader.arg(b) for b in found.items]))
+
+
+def push_all(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    f, f_dot, x_dot, *arguments = args
+    f = _callback(reader, frame, f, node)
+    held = list(f.items[1:])
+    wanted = {len(held): reader.arg(x_dot)}
+    if isinstance(f_dot, Tup):
+        wanted |= {i: f_dot.items[i + 1] for i, a in enumerate(held) if _carries(a)}
+    return derivatives.call_tangent(reader, frame, f.items[0], [*held, *arguments], wanted, node)
+
+
+def captured_bars(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    f, laid_out = args
+    at: Arg = Const(0)
+    bars: list[Arg] = [Const(None)]
+    for x in _callback(reader, frame, f, node).items[1:]:
+        if not _carries(x):
+            bars.append(Const(None))
+        elif isinstance(arg_kind(x), Number):
+            bars.append(reader.index(laid_out, at))
+            at = reader.binary("+", at, Const(1))
+        else:
+            after = reader.binary("+", at, reader.call(np.size, x))
+            part = reader.index(laid_out, Slc(at, after, Const(None)))
+            bars.append(reader.call(np.reshape, part, reader.call(np.shape, x)))
+            at = after
+    return Tup(tuple(bars))
+
+
+def captured_size(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    size: Arg = Const(0)
+    for x in _callback(reader, frame, args[0], node).items[1:]:
+        if _carries(x):
+            one = Const(1) if isinstance(arg_kind(x), Number) else reader.call(np.size, x)
+            size = reader.binary("+", size, one)
+    return size
+
+
 def jacobian_in_argument(
     reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any
 ) -> Any:
@@ -458,6 +507,10 @@ READ: dict[Callable[..., Any], Callable[..., Any]] = {
     names.pull_captured: pull_captured,
     names.pull_argument: pull_argument,
     names.push_captured: push_captured,
+    names.pull_all: pull_all,
+    names.push_all: push_all,
+    names.captured_bars: captured_bars,
+    names.captured_size: captured_size,
     names.jacobian_in_argument: jacobian_in_argument,
     names.as_it_is: as_it_is,
     np.vectorize: vectorised,

@@ -6,7 +6,7 @@ the derivative is, and the text that is written has no need of them.
 
 from __future__ import annotations
 
-from ...runtime.support_implicit import at_times, integral, root_point
+from ...runtime.support_implicit import at_times, integral, root_point, trajectory
 from ..ir import Function, Let, Statement, Var
 from .rewrite import Rewriter
 
@@ -18,7 +18,7 @@ def drop_points(function: Function) -> Function:
 
 class _Points(Rewriter):
     def let(self, old: Let, new: Let) -> list[Statement]:
-        if new.op.function not in (root_point, integral, at_times):
+        if new.op.function not in (root_point, integral, at_times, trajectory):
             return [new]
         point = new.args[0]
         if isinstance(point, Var) and not point.name:
