@@ -16,6 +16,8 @@ used (`record.refresh`).
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -197,7 +199,7 @@ def _attach(x: Any, node: Node) -> None:
         placed(x, node, 0)
         return
     base = view.base
-    slices = CopySlices(base, view, node)
+    slices = CopySlices(base, view, node, (x._node, x._nr))
     placed(base, slices, 0)
     refresh(x)
 
@@ -222,49 +224,107 @@ def _without_base(view: View) -> list[View]:
 class CopySlices(Node):
     """A base of which a part, seen through a view, was replaced by the result of `inner`.
 
-    Its gradient goes to the old base with that part zeroed, and, seen through the view, to `inner`.
+    The gradient of that part goes to the operands of `inner`. One of them is mostly the old view: what it
+    gets takes the place of that part in the gradient of the old base.
+
+    Attributes:
+        inner: the node of the operation.
+        calls: the views to take of the base.
+        has_base: whether the old base has a gradient.
+        own: which edges of `inner` lead to the old view; `others`: those that lead elsewhere.
+        order: of the axes of the base in memory, by which the same calls give views of other memory; None
+            where they do not.
+        mask: where the view does not show the base, if `order` is None.
     """
 
-    __slots__ = ("calls", "has_base", "inner", "mask")
+    __slots__ = ("calls", "has_base", "inner", "mask", "order", "others", "own")
 
-    def __init__(self, base: TensorBase, view: View, inner: Node) -> None:
+    def __init__(self, base: TensorBase, view: View, inner: Node, old: tuple[Node | None, int]) -> None:
         self.plan = _NO_PLAN
         self.inner = inner
         self.calls = _without_base(view)
         self.has_base = base._requires
-        own = (base._node if base._node is not None else base,) if base._requires else ()
-        own_index = (base._nr,) if base._requires else ()
-        self.edges = own + inner.edges
-        self.indices = own_index + (inner.indices or (0,) * len(inner.edges))
+        array = base._array
+        self.shape = np.shape(array)
+        self.dtype = array.dtype
+        self.mask: Any = None
+        self.order: Any = None
+        indices = inner.indices or (0,) * len(inner.edges)
+        leads = list(zip(inner.edges, indices, strict=True))
+        self.own: list[int] = []
+        if self.has_base:
+            self.order = _memory_order(array)
+            whole = self._memory(array)
+            if np.may_share_memory(replay(self.calls, whole), whole):
+                self.own = [k for k, (edge, i) in enumerate(leads) if edge is old[0] and i == old[1]]
+            else:
+                self.order = None
+                self.mask = self._untouched(array)
+        self.others = [k for k in range(len(leads)) if k not in self.own]
+        leads = [leads[k] for k in self.others]
+        if self.has_base:
+            leads.insert(0, (base if base._node is None else base._node, base._nr))
+        self.edges = tuple([edge for edge, _ in leads])
+        self.indices = tuple([index for _, index in leads])
         self.seq = next_number()
-        self.shape = np.shape(base._array)
-        self.dtype = base._array.dtype
         self.saved = ()
         self.versions = ()
         self.out_version = None
         self.picks = None
         self.more = None
         self.code, self.lasti = inner.code, inner.lasti
-        self.mask = self._untouched(base._array) if base._requires else None
+
+    def _memory(self, like: Any) -> Any:
+        """New memory in the order of the base, of the type and dtype of `like`."""
+        order = self.order
+        array = np.empty_like(like, order="C", shape=tuple([self.shape[axis] for axis in order]))
+        return np.transpose(array, sorted(range(len(order)), key=order.__getitem__))
 
     def _untouched(self, array: Any) -> Any:
         """Where the view does not show the base."""
-        mask = np.ones_like(array, dtype=bool)
-        part = replay(self.calls, mask)
-        if np.may_share_memory(part, mask):
-            part[...] = False
+        if self.order is not None:
+            mask = self._memory(np.empty_like(array, dtype=bool))
+            mask[...] = True
+            replay(self.calls, mask)[...] = False
             return mask
-        places = replay(self.calls, np.cumsum(mask, dtype=np.intp).reshape(mask.shape) - 1)
-        flat = np.ones(mask.size, dtype=bool)
+        ones = np.ones_like(array, dtype=bool)
+        places = replay(self.calls, np.cumsum(ones, dtype=np.intp).reshape(ones.shape) - 1)
+        flat = np.ones(ones.size, dtype=bool)
         flat[places.ravel()] = False
-        return flat.reshape(mask.shape)
+        return flat.reshape(ones.shape)
 
     def apply(self, g: Any, cls: type[Any] | None) -> Sequence[Any]:
         passed = self.inner.apply(replay(self.calls, g), cls)
         if not self.has_base:
             return passed
-        mask: Any = self.mask
-        return [np.where(mask, g, 0), *passed]
+        rest = [passed[k] for k in self.others]
+        old = [passed[k] for k in self.own if passed[k] is not None]
+        part = functools.reduce(operator.add, old) if old else None
+        if self.order is None:
+            return [np.where(self.mask, g, 0), *rest]
+        if cls is not None:
+            return [self._combined(g, part, cls), *rest]
+        whole = self._memory(g)
+        whole[...] = g
+        replay(self.calls, whole)[...] = 0 if part is None else part
+        return [whole, *rest]
+
+    def _combined(self, g: Any, part: Any, cls: type[Any]) -> Any:
+        """The gradient of the old base, recorded."""
+        kept = np.where(self._untouched(g._array), g, 0)
+        if part is None:
+            return kept
+        memory = self._memory(g._array)
+        memory[...] = 0
+        whole = make(cls, memory)
+        change(replay(self.calls, whole), np.where, (True, part, 0))
+        return kept + whole
 
     def release(self) -> None:
         self.inner.release()
+
+
+def _memory_order(array: Any) -> list[int]:
+    """The axes of an array, the one with the longest steps in memory first."""
+    strides = getattr(array, "strides", None) or ()
+    return sorted(range(np.ndim(array)), key=lambda axis: -abs(strides[axis])) if strides else []

@@ -40,6 +40,15 @@ def there(place, *shape, seed=0):
     return np.random.default_rng(seed).uniform(0.4, 1.6, shape), lambda a: leaf(place(a.copy()), True)
 
 
+def stores(x, y):
+    a = x * 1.0
+    a[0] = y[1]
+    v = a[:, 1:]
+    v *= y[0, 0]
+    v.T[0].exp_()
+    return (a * a).sum()
+
+
 PROGRAMS = {
     "arithmetic": lambda x, y: ((x * y + 2.0) / (y - 3.0) - x**2).sum(),
     "reflected": lambda x, y: (1.0 / x + (2.0 - y) * 3.0).mean(),
@@ -53,6 +62,7 @@ PROGRAMS = {
     "choosing": lambda x, y: rt.where(x > 1.0, x, y).sum() + x.clip(0.5, 1.0).sum() + x.relu().sum(),
     "softmax": lambda x, y: (rt.softmax(x, dim=1) * y).sum(),
     "broadcasting": lambda x, y: (x * y[0]).sum(),
+    "stores": lambda x, y: stores(x, y),
     "norm": lambda x, y: x.norm() + abs(y).sum(),
 }
 

@@ -133,6 +133,50 @@ def test_33_stores_into_views_of_non_leaves():
         check(function, 4)
 
 
+def test_33_stores_into_views_of_any_layout():
+    def columns_first(x):
+        a = np.asfortranarray(np.ones((2, 3))) * x
+        b = x.T.clone().T * 1.0
+        v = b[1]
+        v *= x[0]
+        w = b.T[::-1]
+        w[0] += v[0]
+        u = b.reshape(-1)
+        u.mul_(x.reshape(-1))
+        return a * b + u.reshape(2, 3)
+
+    def three_dimensions(x):
+        b = x.reshape(1, 2, 3).transpose(0, 2).clone() * 1.0
+        p = b.permute(1, 0, 2)
+        p[0] *= p[1].clone()
+        p[:, 1:, 0].exp_()
+        return (b.sum() + (p * p).sum()) * x
+
+    def crossing(x):
+        b = x * 1.0
+        u, v = b[0], b[:, 1:]
+        u *= v[1].sum()
+        v += u[:2]
+        u.mul_(u)
+        return b * v.sum()
+
+    for function in (columns_first, three_dimensions, crossing):
+        check(function, 2, 3)
+
+
+def test_33_hooks_of_a_view_stay_with_what_it_was():
+    """What is changed in place goes past the old view: its hooks see what was made of it before."""
+    x = leaf(1.0, 2.0, 3.0)
+    b = x * 1.0
+    v = b[:2]
+    seen = []
+    v.register_hook(lambda g: seen.append(g.tolist()))
+    w = v * 5
+    v *= 3
+    (b.sum() + w.sum()).backward()
+    assert seen == [[5.0, 5.0]] and x.grad.tolist() == [8.0, 8.0, 1.0]
+
+
 def test_33_zeros_become_part_of_the_graph():
     x = leaf(3.0)
     z = rt.zeros(2)
