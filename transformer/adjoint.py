@@ -1467,7 +1467,7 @@ class StaticShadows:
                 self.same[param] = self.same[out] = init
                 continue
             yields = [z for _, _, z in same_class]
-            inits = [i for _, i, _ in same_class]
+            inits = [self._first_name(i) if isinstance(i, Var) else i for _, i, _ in same_class]
             params = {p for p, _, _ in same_class}
             fresh_inside = {
                 v for b in blocks(s) for t in b.body if isinstance(t, Let) and self._fresh(t) for v in t.outs

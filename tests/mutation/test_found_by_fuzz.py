@@ -151,3 +151,18 @@ def test_a_copy_held_in_one_list_with_a_buffer():
         return np.sum(h[1])
 
     assert_gradient(f, np.array([1.695, -0.009, 0.165, -1.529]))
+
+
+def test_two_names_of_one_array_swapped_after_a_loop_that_kept_them():
+    def f(y, z):
+        c = z
+        n = 0
+        while np.max(y) < -0.7 and n < 3:
+            n += 1
+            c /= 1.2
+        for _ in range(5):
+            c, z = z, c
+        return np.sum(c * y)
+
+    assert_gradient(f, X, Y, argnums=(0, 1))
+    assert_gradient(f, X - 9.0, Y, argnums=(0, 1))

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from helpers import assert_matches, assert_same_bits, copy_arguments, leaves, rebuilt, scaled
 
-HEADER = "import numpy as np\n\n"
+HEADER = "import types\n\nimport numpy as np\n\n"
 STEPS = (1e-5, 2.5e-6)
 RTOL, ATOL = 2e-5, 2e-7
 

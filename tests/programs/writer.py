@@ -34,7 +34,8 @@ READING = frozenset(
 #: In-place mutation, in all its forms.
 WRITING = frozenset(
     {"stores", "augmented", "masks", "aliases", "branch_aliases", "swaps", "writing_helpers", "alias_helpers"}
-    | {"out", "doors", "rows", "list_writes", "list_methods", "dict_writes"}
+    | {"out", "doors", "rows", "list_writes", "list_methods", "dict_writes", "objects", "tries", "zero_d"}
+    | {"walrus", "histories", "rings"}
 )
 EVERYTHING = READING | WRITING
 
@@ -96,6 +97,7 @@ class Writer:
         self.loops = 0
         self.in_helper = False
         self.returns: Shape | None = ()  # what the function being written returns
+        self.counters: list[str] = []  # of the loops around that count
         self.fixed: set[str] = set()  # names that an enclosing loop iterates over or counts with
 
     # -- choices --------------------------------------------------------------------------------------
@@ -360,9 +362,14 @@ class Writer:
             forms += [self.alias] * 2 * self.has("aliases") + [self.swap] * self.has("swaps")
             forms += [self.branch_alias] * self.has("branch_aliases")
             forms += [self.out] * self.has("out") + [self.door] * self.has("doors")
-            forms += [self.mask_store] * self.has("masks")
+            forms += [self.mask_store] * self.has("masks") + [self.build_object] * self.has("objects")
+            forms += [self.attempt] * (self.has("tries") and depth > 0)
+            forms += [self.history] * (self.has("histories") and depth > 0)
             if depth and self.loops < 2:
                 forms += [self.rows] * 3 * self.has("rows")
+        forms += [self.zero_d] * self.has("zero_d")
+        if depth and self.loops < 2:
+            forms += [self.asking_loop] * self.has("walrus")
         if any(h.writes or h.alias for h in self.helpers):
             forms += [self.writing_call] * 2
         forms += [self.augment_number] * self.has("augmented")
@@ -472,7 +479,11 @@ class Writer:
             items += [(f"for k{i}, {i} in {d.text}.items():", [item], [d.text])]
         header, names, fixed = self.of(items)
         self.line(header)
+        counts = header.startswith((f"for {i} in range", f"for {i} in reversed"))
+        self.counters += [i] * counts
         self.loop_body(names, [*fixed, *(name.text for name in names)], depth)
+        if counts:
+            self.counters.pop()
         if self.chance(10):
             self.line("else:")
             with self.inside():
@@ -500,6 +511,34 @@ class Writer:
         with self.inside():
             self.line(f"{n} += 1")
         self.loop_body([], [n], depth)
+
+    def asking_loop(self, depth: int) -> None:
+        """A `while` whose test binds a name, or calls a helper that writes."""
+        n, t = self.fresh("n"), self.fresh("t")
+        asked = self.expression((), 1)
+        writers = [h for h in self.helpers if h.writes and h.result == () and not self.in_helper]
+        if writers and self.chance(50):
+            call = self.call_of(self.of(writers))
+            asked = asked if call is None else call
+        self.line(f"{n} = 0")
+        self.line(f"while ({t} := {asked}) < {self.constant()} and {n} < {self.of([2, 3])}:")
+        with self.inside():
+            self.line(f"{n} += 1")
+        self.loop_body([Name(t, ())], [n, t], depth)
+        self.bind(Name(t, ()))
+
+    def attempt(self, depth: int) -> None:
+        """A `try` in which something may be raised after something was written."""
+        simple = [self.augment, self.mask_store, self.assign]  # each of them writes once
+        self.line("try:")
+        with self.inside():
+            self.of(simple)(0)
+            self.line(f"if {self.condition()}:")
+            self.line("    raise ValueError")
+            self.of(simple)(0)
+        self.line("except ValueError:")
+        with self.inside():
+            self.of(simple)(0)
 
     def leave(self, depth: int) -> None:
         """`break`, `continue` or an early `return`, under a condition."""
@@ -578,6 +617,44 @@ class Writer:
         if self.indent == 1:
             self.bind(replace(h, keys=(*keys, len(keys))))
 
+    def build_object(self, depth: int) -> None:
+        """An object that holds a buffer and a number, which are names like all others from here on."""
+        if self.in_helper:
+            return self.buffer(depth)
+        held, name = self.written(), self.fresh("o")
+        self.line(f"{name} = types.SimpleNamespace(u={held.text}, k={self.atom(())})")
+        self.bind(Name(f"{name}.u", held.shape, writable=True))
+        self.bind(Name(f"{name}.k", ()))
+
+    def history(self, depth: int) -> None:
+        """A list that grows in a loop, of arrays that are written to; then it is read as a whole."""
+        vectors = [name for name in self.names(rank=1) if name.text not in self.fixed]
+        if not vectors:
+            return self.buffer(depth)
+        name, h, m, i = self.of(vectors), self.fresh("h"), self.fresh("m"), self.fresh("i")
+        n, rows = name.shape[0], self.of([2, 3])
+        made = self.of([f"{name.text} * 0.5", f"np.sin({name.text})", f"{name.text}.copy()"])
+        self.line(f"{h} = []")
+        self.line(f"for {i} in range({rows}):")
+        self.line(f"    {h}.append({made})")
+        at, sign = self.of([0, -1, f"{i} % {n}"]), self.of(["=", "+=", "*="])
+        self.line(f"    {h}[-1][{at}] {sign} {self.atom(())}")
+        if self.chance(30):
+            self.line(f"{h} = {h}[1:] + {h}[:1]")
+        self.line(f"{m} = {self.of(['np.array', 'np.stack', 'np.vstack'])}({h})")
+        if self.chance(40):
+            self.line(f"{h}[0] *= {self.constant()}")
+        self.bind(Name(m, (rows, n), writable=True))
+        self.bind(Name(h, name.shape, tuple(range(rows)), writable=True))
+
+    def zero_d(self, depth: int) -> None:
+        """An array of no dimensions, written to."""
+        z = self.fresh("z")
+        self.line(f"{z} = np.array({self.expression((), 1)})")
+        form = self.of(["{0} += {1}", "{0}[...] = {1}", "{0}[()] *= {1}", "{0} *= {1}"])
+        self.line(form.format(z, f"0.7 * np.sin({self.expression((), 1)})"))
+        self.bind(Name(z, ()))
+
     # -- in-place mutation ----------------------------------------------------------------------------
 
     def written(self) -> Name:
@@ -600,6 +677,8 @@ class Writer:
     def index(self, shape: Shape) -> tuple[str, Shape]:
         """An index into an array of a shape, and the shape of what it names."""
         n, rest = shape[0], shape[1:]
+        if self.counters and self.has("rings") and self.chance(30):
+            return f"({self.of(self.counters)} + {self.of([0, 1, 2])}) % {n}", rest
         forms: list[tuple[str, Shape]] = [(str(self.of([*range(n), -1])), rest), (":", shape), ("...", shape)]
         forms += [("::-1", shape), ("::2", ((n + 1) // 2, *rest)), ("None", (1, *shape))]
         if n > 1:
@@ -716,6 +795,14 @@ class Writer:
             f"np.copyto({text}, {self.expression((), 1)}, where={text} > {self.constant()})",
             f"{text}.flat[{self.of([0, 1])}] = {self.expression((), 1)}",
             f"np.putmask({text}, {text} > {self.constant()}, {self.expression((), 1)})",
+            f"np.multiply({text}, 0.7, out={text}, where={text} > {self.constant()})",
+            f"np.put({text}, {picks}, {self.tame((3,))})",
+            f"np.place({text}, {text} > {self.constant()}, {self.tame((3,))})",
+            f"np.subtract.at({text}, {picks}, {value})",
+            f"{text}.flat[::2] = {self.expression((), 1)}",
+            f"np.maximum({text}, {self.constant()}, out={text})",
+            f"{text}.sort()",
+            f"{text}[[0, -1]] = {text}[[-1, 0]]",
         ]
         if len(shape) == 2:
             forms += [f"{text}.T[0] = {self.tame(shape[:1])}", f"{text}[0][1:] = {self.expression((), 1)}"]
@@ -798,17 +885,23 @@ class Writer:
         self.scope = scope
         self.helpers.append(Helper(name, taken, result, kind != "read", kind == "alias"))
 
-    def writing_call(self, depth: int) -> None:
-        helper = self.of([h for h in self.helpers if h.writes])
+    def call_of(self, helper: Helper) -> str | None:
+        """A call of a helper that writes to its arrays; None if there are none of the right shapes."""
         arguments = []
         for shape in helper.shapes:
             options = (
                 [n.text for n in self.names(shape, writable=True)] if shape else [self.expression((), 1)]
             )
             if not options:
-                return self.buffer(depth)
+                return None
             arguments.append(self.of(options))
-        call = f"{helper.text}({', '.join(arguments)})"
+        return f"{helper.text}({', '.join(arguments)})"
+
+    def writing_call(self, depth: int) -> None:
+        helper = self.of([h for h in self.helpers if h.writes])
+        call = self.call_of(helper)
+        if call is None:
+            return self.buffer(depth)
         if self.in_helper:
             return self.assign(depth)
         if helper.result is None or self.chance(15):
