@@ -16,6 +16,7 @@ import numpy as np
 
 from .base import TensorBase, make
 from .rule import lookup
+from .support import own
 
 __all__ = ["on_device", "recording"]
 
@@ -23,13 +24,17 @@ _PACKAGE = __name__.rpartition(".")[0]
 
 
 class _RecordingNumpy:
-    """`numpy`, as a rule's helpers see it while derivatives of derivatives are recorded."""
+    """`numpy`, as a rule's helpers see it while derivatives of derivatives are recorded.
+
+    New arrays that are to be `like` a tensor are like its array.
+    """
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(np, name)
+        function = getattr(np, name)
+        return _beside_tensors(function) if name in _MAKING else function
 
     @staticmethod
-    def asarray(value: Any, *args: Any, **kwargs: Any) -> Any:
+    def asarray(value: Any, *args: Any, like: Any = None, **kwargs: Any) -> Any:
         if isinstance(value, TensorBase):
             if args or kwargs:
                 return value.astype(args[0] if args else kwargs["dtype"])  # type: ignore[attr-defined]
@@ -37,7 +42,7 @@ class _RecordingNumpy:
         return (
             _RecordingNumpy.array(value, *args, **kwargs)
             if isinstance(value, list)
-            else np.asarray(value, *args, **kwargs)
+            else np.asarray(value, *args, like=_array_of(like), **kwargs)
         )
 
     asanyarray = asarray
@@ -52,25 +57,36 @@ class _RecordingNumpy:
         return make(Tensor, np.array(zeros) if isinstance(zeros, np.generic) else zeros)
 
     @staticmethod
-    def zeros(*args: Any, **kwargs: Any) -> Any:
+    def zeros(*args: Any, like: Any = None, **kwargs: Any) -> Any:
         """Memory that a helper may store tensors into."""
         from .tensors import Tensor
 
-        return make(Tensor, np.zeros(*args, **kwargs))
+        return make(Tensor, np.zeros(*args, like=_array_of(like), **kwargs))
 
     @staticmethod
-    def array(value: Any, *args: Any, **kwargs: Any) -> Any:
+    def array(value: Any, *args: Any, like: Any = None, **kwargs: Any) -> Any:
         if isinstance(value, TensorBase):
             return value.clone()  # type: ignore[attr-defined]
         if isinstance(value, list | tuple) and any(isinstance(part, TensorBase) for part in value):
             return _record(np.array, (value, *args), kwargs)
-        return np.array(value, *args, **kwargs)
+        return np.array(value, *args, like=_array_of(like), **kwargs)
 
     @staticmethod
-    def full(shape: Any, fill_value: Any, *args: Any, **kwargs: Any) -> Any:
+    def full(shape: Any, fill_value: Any, *args: Any, like: Any = None, **kwargs: Any) -> Any:
         if isinstance(fill_value, TensorBase):
             return _record(np.full, (shape, fill_value, *args), kwargs)
-        return np.full(shape, fill_value, *args, **kwargs)
+        return np.full(shape, fill_value, *args, like=_array_of(like), **kwargs)
+
+
+def _array_of(like: Any) -> Any:
+    return like._array if isinstance(like, TensorBase) else like
+
+
+def _beside_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
+    def make_it(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **{name: _array_of(value) for name, value in kwargs.items()})
+
+    return make_it
 
 
 class _DeviceNumpy:
@@ -88,6 +104,7 @@ class _DeviceNumpy:
 
     def _moving(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def make_there(*args: Any, **kwargs: Any) -> Any:
+            kwargs.pop("like", None)
             if function in _CONVERTING and args and _foreign(args[0]):
                 return self._converted(*args, copy=function is np.array, **kwargs)
             if function in _CONVERTING and args and isinstance(args[0], list | tuple):
@@ -164,6 +181,8 @@ def _rebound(
     copy.__kwdefaults__ = function.__kwdefaults__
     for name in _used_names(function.__code__):
         value = function.__globals__.get(name)
+        if value is own:  # what it is asked of may be a tensor, and is no operand
+            continue
         if value is np:
             scope[name] = numpy
         elif isinstance(value, types.FunctionType) and (value.__module__ or "").startswith(_PACKAGE):

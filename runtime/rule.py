@@ -29,6 +29,7 @@ from typing import Any
 
 import numpy as np
 
+from .array_modules import standard
 from .support import conj, real_if_real, tree_map, unbroadcast
 from .support_callbacks import AsItIs
 
@@ -155,6 +156,8 @@ class Rule:
         """
         if self.signature is None:
             raise NoRule(f"{self.name} has no derivative")
+        if "like" in kwargs and "like" not in self.signature.parameters:  # of this, only the type matters
+            kwargs = {name: value for name, value in kwargs.items() if name != "like"}
         try:
             bound = self.signature.bind(*args, **kwargs)
         except TypeError as error:
@@ -318,13 +321,7 @@ def lookup(function: Any) -> Rule | None:
         return None
     if rule is None and import_families():
         rule = TABLE.get(function)
-    if rule is None and (getattr(function, "__module__", None) or "").partition(".")[0] == "cupy":
-        path = function.__module__.split(".")[1:] + [function.__name__]
-        found: Any = np
-        for part in path:
-            found = getattr(found, part, None)
-        rule = TABLE.get(found) if found is not None else None
-    return rule
+    return TABLE.get(standard(function)) if rule is None else rule
 
 
 #: Of a call whose result is a constant, whatever it calls.

@@ -71,6 +71,24 @@ def real_if_real(g: Any, x: Any) -> Any:
     return g.astype(dtype)
 
 
+def own(x: Any) -> Any:
+    """What `like=` takes for a new array beside `x`: `x` itself, or None (NumPy's) for a number.
+
+    >>> np.arange(3, like=own(np.zeros(2))), own(2.0)
+    (array([0, 1, 2]), None)
+    """
+    return x if hasattr(x, "__array_function__") else None
+
+
+def nothing(g: Any) -> Any:
+    """Zeros of the shape and dtype of `g`; a plain 0 for a number, that it may stand beside any arrays.
+
+    >>> nothing(2.0), nothing(np.ones(2))
+    (0.0, array([0., 0.]))
+    """
+    return 0.0 if np.ndim(g) == 0 and not hasattr(g, "dtype") else np.zeros_like(g)
+
+
 def conj(g: Any) -> Any:
     """The complex conjugate of an adjoint or of a tuple of them; what is real is returned as it is."""
     if isinstance(g, tuple | list):
@@ -152,7 +170,7 @@ def sinc_slope(x: Any) -> Any:
     >>> sinc_slope(1.0)
     np.float64(-1.0)
     """
-    t = np.pi * np.asarray(x)
+    t = np.pi * np.asarray(x, like=own(x))
     small = np.abs(t) < 0.1
     t2 = np.where(small, t * t, 0.0)
     u = np.where(small, 1.0, t)
@@ -166,7 +184,7 @@ def bessel_i1(x: Any) -> Any:
     The midpoint rule on its integral over a quarter period; that converges faster than any power, and 64
     points serve every `x` at which the result does not overflow.
     """
-    c = np.cos(np.pi * (np.arange(64) + 0.5) / 128)
+    c = np.cos(np.pi * (np.arange(64, like=own(x)) + 0.5) / 128)
     return np.mean(np.sinh(np.expand_dims(x, -1) * c) * c, axis=-1)
 
 
@@ -275,17 +293,19 @@ def above_adjoint(g: Any, a: Any, low: Any, high: Any) -> Any:
 
 def select_adjoint(g: Any, condlist: Any, choicelist: Any) -> Any:
     """The adjoints of the choices of ``np.select``: `g` where a choice's condition is the first true one."""
-    left = np.ones(np.shape(g), bool)
+    left = np.ones_like(g, bool)
     adjoints = []
     for condition, choice in zip(condlist, choicelist, strict=True):
         adjoints.append(unbroadcast(np.where(left & condition, g, 0), choice))
-        left = left & ~np.asarray(condition)
+        left = left & ~np.asarray(condition, like=own(condition))
     return adjoints
 
 
 def select_default_adjoint(g: Any, condlist: Any, default: Any) -> Any:
     """The adjoint of the default of ``np.select``: `g` where no condition is true."""
-    taken = np.logical_or.reduce(np.broadcast_arrays(*condlist))
+    taken: Any = False
+    for condition in condlist:
+        taken = taken | np.asarray(condition, like=own(condition))
     return unbroadcast(np.where(taken, 0, g), default)
 
 
@@ -345,6 +365,8 @@ def spread(a: Any, b: Any) -> Any:
     >>> spread(np.zeros(3), np.zeros((2, 4))).shape
     (3, 1, 1)
     """
+    if np.ndim(a) == 0:
+        return a
     return np.reshape(a, np.shape(a) + (1,) * np.ndim(b))
 
 
@@ -373,7 +395,8 @@ def arange_start_tangent(start_dot: Any, out: Any, stop: Any) -> Any:
 def kaiser_slope(out: Any, m: Any, beta: Any) -> Any:
     """The derivative of ``np.kaiser`` in `beta`."""
     half = (m - 1) / 2
-    r = np.sqrt(np.maximum(0.0, 1 - ((np.arange(m) - half) / half) ** 2)) if m > 1 else np.ones(m)
+    steps = np.arange(m, like=own(out)) - half
+    r = np.sqrt(np.maximum(0.0, 1 - (steps / half) ** 2)) if m > 1 else np.ones_like(out)
     return (r * bessel_i1(beta * r) - out * bessel_i1(beta)) / np.i0(beta)
 
 

@@ -20,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from .support import unbroadcast
+from .support import own, unbroadcast
+from .support_shaping import inverse_axes
 
 # -- transposes and products ---------------------------------------------------------------------------
 
@@ -148,7 +149,7 @@ def tensordot_a_adjoint(g: Any, a: Any, b: Any, axes: Any) -> Any:
     product = np.tensordot(g, b, (list(range(len(a_free), np.ndim(g))), b_free))
     # The axes of `product` are those of `a` that are free, then the contracted axes of `b` in rising order.
     order = a_free + [a_axes[b_axes.index(i)] for i in sorted(b_axes)]
-    return np.transpose(product, np.argsort(order))
+    return np.transpose(product, inverse_axes(order, len(order)))
 
 
 def tensordot_b_adjoint(g: Any, a: Any, b: Any, axes: Any) -> Any:
@@ -158,28 +159,28 @@ def tensordot_b_adjoint(g: Any, a: Any, b: Any, axes: Any) -> Any:
     b_free = [i for i in range(np.ndim(b)) if i not in b_axes]
     product = np.tensordot(a, g, (a_free, list(range(len(a_free)))))
     order = [b_axes[a_axes.index(i)] for i in sorted(a_axes)] + b_free
-    return np.transpose(product, np.argsort(order))
+    return np.transpose(product, inverse_axes(order, len(order)))
 
 
 def outer_a_adjoint(g: Any, a: Any, b: Any) -> Any:
     """The adjoint of `a` in `np.outer(a, b)`, which flattens both."""
     if np.ndim(a) == 1 and np.ndim(b) == 1:
         return g @ b
-    return np.reshape(g @ np.ravel(b), np.shape(a))
+    return np.reshape(g @ np.ravel(np.asarray(b, like=own(g))), np.shape(a))
 
 
 def outer_b_adjoint(g: Any, a: Any, b: Any) -> Any:
     """The adjoint of `b` in `np.outer(a, b)`, which flattens both."""
     if np.ndim(a) == 1 and np.ndim(b) == 1:
         return a @ g
-    return np.reshape(np.ravel(a) @ g, np.shape(b))
+    return np.reshape(np.ravel(np.asarray(a, like=own(g))) @ g, np.shape(b))
 
 
 def kron_blocks(g: Any, a: Any, b: Any) -> tuple[Any, Any, Any]:
     """`g` with each axis split in that of `a` and that of `b`, and both with as many axes as `g` had."""
     n = np.ndim(g)
-    a = np.reshape(a, (1,) * (n - np.ndim(a)) + np.shape(a))
-    b = np.reshape(b, (1,) * (n - np.ndim(b)) + np.shape(b))
+    a = np.reshape(np.asarray(a, like=own(g)), (1,) * (n - np.ndim(a)) + np.shape(a))
+    b = np.reshape(np.asarray(b, like=own(g)), (1,) * (n - np.ndim(b)) + np.shape(b))
     return np.reshape(g, [m for pair in zip(a.shape, b.shape, strict=True) for m in pair]), a, b
 
 
@@ -313,8 +314,10 @@ def einsum_general_adjoint(g: Any, subscripts: str, arrays: Any, i: int, optimiz
     compact = np.broadcast_to(compact, [size[c] for c in letters])
     if letters == mine:
         return compact
-    full = np.zeros(shape, compact.dtype)
-    np.einsum(mine + "->" + letters, full)[...] = compact  # a view of the diagonal
+    full = np.zeros(shape, compact.dtype, like=own(compact))
+    along = {c: [-1 if c == d else 1 for d in letters] for c in letters}
+    places = {c: np.reshape(np.arange(size[c], like=own(compact)), along[c]) for c in letters}
+    full[tuple([places[c] for c in mine])] = compact  # a letter that comes twice means the diagonal
     return full
 
 
@@ -534,7 +537,7 @@ def cofactors_direction(a: Any, direction: Any) -> Any:
     """
     u, s, vh = np.linalg.svd(a)
     change = mH(u) @ direction @ mH(vh)
-    eye = np.eye(np.shape(a)[-1], dtype=s.dtype)
+    eye = np.eye(np.shape(a)[-1], dtype=s.dtype, like=own(s))
     left = np.where(eye == 1, 1, s[..., None, :])  # a row for each value that is taken out
     ones = np.ones_like(left[..., :1])
     before = np.cumprod(np.concatenate([ones, left[..., :-1]], axis=-1), axis=-1)
@@ -595,7 +598,7 @@ def half_lower(a: Any) -> Any:
     array([[0.5, 0. ],
            [1. , 0.5]])
     """
-    return np.tril(a) - np.eye(np.shape(a)[-1], dtype=a.dtype) * a / 2
+    return np.tril(a) - np.eye(np.shape(a)[-1], dtype=a.dtype, like=own(a)) * a / 2
 
 
 def read_triangle(a: Any, upper: bool) -> Any:
@@ -745,7 +748,8 @@ def nan_unless_full_rank(a_bar: Any, rank: Any, a: Any, g: Any) -> Any:
 def rank_within(a: Any, rcond: Any) -> Any:
     """The number of singular values above `rcond` times the largest."""
     s = np.linalg.svd(a, compute_uv=False)
-    return np.sum(s > np.expand_dims(rcond, -1) * np.max(s, axis=-1, keepdims=True, initial=0), axis=-1)
+    least = rcond if np.ndim(rcond) == 0 else np.expand_dims(rcond, -1)
+    return np.sum(s > least * np.max(s, axis=-1, keepdims=True, initial=0), axis=-1)
 
 
 def pinv_adjoint(g: Any, out: Any, a: Any, rcond: Any) -> Any:
@@ -777,7 +781,7 @@ def columns(b: Any) -> Any:
 def lstsq_b_adjoint(g: Any, out: Any, a: Any, b: Any) -> Any:
     """The adjoint of `b` in `x, residuals, rank, s = np.linalg.lstsq(a, b)`."""
     x_bar, residuals_bar = g[0], g[1]
-    b_bar = np.zeros(np.shape(columns(b)), np.result_type(out[0], b))
+    b_bar = np.zeros_like(columns(b), np.result_type(out[0], b))
     if x_bar is not None:
         b_bar = b_bar + mH(np.linalg.pinv(a)) @ columns(x_bar)
     if residuals_bar is not None and np.size(residuals_bar):
@@ -790,7 +794,7 @@ def lstsq_a_adjoint(g: Any, out: Any, a: Any, b: Any) -> Any:
     x_bar, residuals_bar, _, s_bar = g
     x = columns(out[0])
     residual = columns(b) - a @ x
-    a_bar = np.zeros(np.shape(a), np.result_type(out[0], a))
+    a_bar = np.zeros_like(a, np.result_type(out[0], a))
     if x_bar is not None:
         x_bar, p = columns(x_bar), np.linalg.pinv(a)
         ph = mH(p)
@@ -863,7 +867,8 @@ def tensorsolve_b_adjoint(g: Any, a: Any, b: Any, axes: Any) -> Any:
 
 def tensorsolve_a_adjoint(b_bar: Any, out: Any, a: Any, axes: Any) -> Any:
     """The adjoint of `a` in `out = np.linalg.tensorsolve(a, b, axes)`."""
-    return -np.transpose(np.multiply.outer(b_bar, out), np.argsort(tensorsolve_axes(np.ndim(a), axes)))
+    order = tensorsolve_axes(np.ndim(a), axes)
+    return -np.transpose(np.multiply.outer(b_bar, out), inverse_axes(order, len(order)))
 
 
 def tensorsolve_a_tangent(a_dot: Any, out: Any, a: Any, axes: Any) -> Any:
@@ -900,7 +905,9 @@ def over_gaps(c: Any, w: Any, defined: Any) -> Any:
     repeated = np.abs(gap) <= n * np.finfo(w.dtype).eps * scale
     off_diagonal = np.where(defined, 0, np.nan) * np.ones_like(c)
     return np.where(
-        np.eye(n, dtype=bool), 0, np.where(repeated, off_diagonal, c / np.where(repeated, 1, gap))
+        np.eye(n, dtype=bool, like=own(w)),
+        0,
+        np.where(repeated, off_diagonal, c / np.where(repeated, 1, gap)),
     )
 
 
@@ -957,7 +964,7 @@ def phase_adjoint(v: Any, v_bar: Any) -> Any:
 def eig_adjoint(g: Any, out: Any) -> Any:
     """The adjoint of `a` in `w, v = np.linalg.eig(a)`; not holomorphic, for vectors have length one."""
     (w_bar, v_bar), (w, v) = g, out
-    c_bar = np.zeros_like(v) if w_bar is None else w_bar[..., None, :] * np.eye(np.shape(w)[-1])
+    c_bar = np.zeros_like(v) if w_bar is None else w_bar[..., None, :] * np.eye(np.shape(w)[-1], like=own(w))
     if v_bar is not None:
         row = np.argmax(np.abs(v), axis=-2)[..., None, :]
         free = v_bar - v * np.sum(np.real(np.conj(v) * v_bar), axis=-2, keepdims=True)
@@ -990,9 +997,9 @@ def eig_in_order(w: Any, a: Any) -> Any:
     found, v = np.linalg.eig(a)
     if np.allclose(found, w, rtol=1e-6, atol=0):
         return v
-    order = np.empty(np.shape(w), int)
+    order = np.empty_like(w, int)
     for place in np.ndindex(np.shape(w)[:-1]):
-        distance = np.abs(np.asarray(w)[place][:, None] - found[place][None, :])
+        distance = np.abs(np.asarray(w, like=own(w))[place][:, None] - found[place][None, :])
         for i in range(np.shape(w)[-1]):  # the nearest that is left
             order[(*place, i)] = np.argmin(distance[i])
             distance[:, order[(*place, i)]] = np.inf
@@ -1014,14 +1021,14 @@ def eigvals_tangent(a_dot: Any, out: Any, a: Any) -> Any:
 def eigh_row(v: Any, upper: bool) -> Any:
     """The row of `v` that LAPACK's Hermitian solvers leave real: the first, or for 'U' the last."""
     n = np.shape(v)[-1]
-    return np.full((*np.shape(v)[:-2], 1, n), n - 1 if upper else 0)
+    return np.full((*np.shape(v)[:-2], 1, n), n - 1 if upper else 0, like=own(v))
 
 
 def eigh_adjoint(g: Any, out: Any, uplo: Any) -> Any:
     """The adjoint of `a` in `w, v = np.linalg.eigh(a, uplo)`, in the triangle that is read."""
     (w_bar, v_bar), (w, v) = g, out
     upper = uplo in ("U", "u")
-    c_bar = np.zeros_like(v) if w_bar is None else w_bar[..., None, :] * np.eye(np.shape(w)[-1])
+    c_bar = np.zeros_like(v) if w_bar is None else w_bar[..., None, :] * np.eye(np.shape(w)[-1], like=own(w))
     if v_bar is not None:
         free = turn_adjoint(v_bar, phase_adjoint(v, v_bar), v, eigh_row(v, upper))
         c_bar = c_bar + over_gaps(mH(v) @ free, w, untouched_pairs(v_bar))
@@ -1083,7 +1090,7 @@ def svd_pinned(u: Any, v: Any) -> str:
 
 def first_row(v: Any) -> Any:
     """The index of the first row, for `turn`."""
-    return np.zeros((*np.shape(v)[:-2], 1, np.shape(v)[-1]), int)
+    return np.zeros((*np.shape(v)[:-2], 1, np.shape(v)[-1]), int, like=own(v))
 
 
 def over_square_gaps(c: Any, s: Any, defined: Any) -> Any:
@@ -1122,7 +1129,7 @@ def svd_adjoint(g: Any, out: Any, a: Any, compute_uv: bool) -> Any:
     diagonal = np.zeros_like(s) if g[1] is None else np.where(s == 0, 0, g[1])
     if np.iscomplexobj(u):
         diagonal = diagonal + 1j * over(np.imag(np.diagonal(omega, 0, -2, -1)), s)
-    a_bar = u @ (p_bar + diagonal[..., None, :] * np.eye(k)) @ mH(v)
+    a_bar = u @ (p_bar + diagonal[..., None, :] * np.eye(k, like=own(s))) @ mH(v)
     if np.shape(u)[-2] > k:
         a_bar = a_bar + over(u_bar - u @ omega, row) @ mH(v)
     if np.shape(v)[-2] > k:
@@ -1145,7 +1152,7 @@ def svd_tangent(a_dot: Any, out: Any, a: Any, compute_uv: bool) -> Any:
     omega, nu = over_square_gaps(omega, s, omega == 0), over_square_gaps(nu, s, nu == 0)
     diagonal = np.diagonal(p, 0, -2, -1)
     if np.iscomplexobj(u):
-        omega = omega + 1j * over(np.imag(diagonal), s)[..., None, :] * np.eye(k)
+        omega = omega + 1j * over(np.imag(diagonal), s)[..., None, :] * np.eye(k, like=own(s))
     u_dot, v_dot = u @ omega, v @ nu
     if np.shape(u)[-2] > k:
         u_dot = u_dot + over(a_dot @ v - u @ p, row)
@@ -1171,7 +1178,7 @@ def widened(v_dot: Any, v: Any) -> Any:
 
 def half_upper(a: Any) -> Any:
     """The upper triangle, with half of the diagonal."""
-    return np.triu(a) - np.eye(np.shape(a)[-1], dtype=a.dtype) * a / 2
+    return np.triu(a) - np.eye(np.shape(a)[-1], dtype=a.dtype, like=own(a)) * a / 2
 
 
 def qr_square_adjoint(q: Any, r: Any, q_bar: Any, r_bar: Any) -> Any:

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from .support import own
+
 
 class Shadows:
     """Zero-initialised adjoint memory for owning arrays, handed out region by region.
@@ -116,7 +118,7 @@ def writable_diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -
 
 def outline(a: Any) -> Any:
     """An array of the shape and dtype of `a` that takes no memory, for where its values do not matter."""
-    return np.broadcast_to(np.zeros((), np.asarray(a).dtype), np.shape(a))
+    return np.broadcast_to(np.zeros((), np.result_type(a), like=own(a)), np.shape(a))
 
 
 def zeros_of(value: Any) -> Any:
@@ -128,7 +130,7 @@ def zeros_of(value: Any) -> Any:
         return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
     if isinstance(value, dict):
         return {key: zeros_of(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray):
+    if hasattr(value, "__array_function__"):
         return np.zeros_like(value)
     if isinstance(value, float | complex | np.number):
         return value * 0 if np.isfinite(value) else type(value)(0)
@@ -218,12 +220,12 @@ def put_back_deleted(adjoints: Any, i: Any) -> None:
 def last_stored(adjoint: Any, index: Any) -> Any:
     """The adjoint of what was stored at `index`; where a position is repeated, only the last one counts."""
     g = adjoint[index]
-    positions = np.arange(adjoint.size).reshape(adjoint.shape)[index]
+    positions = np.arange(adjoint.size, like=own(adjoint)).reshape(adjoint.shape)[index]
     flat = np.ravel(positions)[::-1]
     _, first = np.unique(flat, return_index=True)
     if first.size == flat.size:
-        return g.copy() if isinstance(g, np.ndarray) else g
-    wins = np.zeros(flat.size, bool)
+        return g.copy() if hasattr(g, "__array_function__") else g
+    wins = np.zeros(flat.size, bool, like=own(adjoint))
     wins[first] = True
     return np.where(wins[::-1].reshape(positions.shape), g, 0)
 
@@ -255,15 +257,15 @@ def scattered(g: Any, x: Any, index: Any) -> Any:
 def unit_seed(value: Any) -> Any:
     """The seed 1 of a result that turns out to be one number when the program runs."""
     if value is None or np.ndim(value) or np.iscomplexobj(value):
-        found = "None" if value is None else f"{np.shape(value)} of {np.asarray(value).dtype}"
+        found = "None" if value is None else f"{np.shape(value)} of {np.result_type(value)}"
         raise TypeError(f"the gradient needs one real number as the result, not {found}")
-    return np.ones_like(value) if isinstance(value, np.ndarray) else 1.0
+    return np.ones_like(value) if hasattr(value, "__array_function__") else 1.0
 
 
 def diagonal_places(a: Any) -> Any:
     """The index of the diagonal of an array of two or more dimensions, as `np.fill_diagonal` means it."""
     if np.ndim(a) == 2 or len(set(np.shape(a))) == 1:
-        return (np.arange(min(np.shape(a))),) * np.ndim(a)
+        return (np.arange(min(np.shape(a)), like=own(a)),) * np.ndim(a)
     raise ValueError("All dimensions of input must be of equal length")
 
 
@@ -274,7 +276,7 @@ def cycle_by_place(values: Any, a: Any, mask: Any) -> Any:
 
 def places_in_order(a: Any, index: Any) -> Any:
     """The elements of `a` that an index selects, in order: one row of positions for each."""
-    flat = np.arange(a.size).reshape(np.shape(a))[index]
+    flat = np.arange(a.size, like=own(a)).reshape(np.shape(a))[index]
     return np.stack(np.unravel_index(np.ravel(flat), np.shape(a)), axis=-1)
 
 
@@ -285,7 +287,7 @@ def shape_at(a: Any, index: Any) -> Any:
 
 def flat_index(a: Any, at: Any) -> Any:
     """The index of `a` that is `at` in `a.flat`."""
-    return np.unravel_index(np.arange(a.size)[at], np.shape(a))
+    return np.unravel_index(np.arange(a.size, like=own(a))[at], np.shape(a))
 
 
 def shuffled_order(generator: Any, n: Any) -> Any:
@@ -372,7 +374,7 @@ def take_inserted(adjoints: Any, i: Any) -> Any:
 
 def flat_places(a: Any, indices: Any, mode: Any) -> Any:
     """The index of elements of `a` given by their number, as `np.put` means it."""
-    return np.unravel_index(np.arange(a.size).take(indices, mode=mode).ravel(), np.shape(a))
+    return np.unravel_index(np.arange(a.size, like=own(a)).take(indices, mode=mode).ravel(), np.shape(a))
 
 
 def masked_places(a: Any, mask: Any) -> Any:
@@ -387,11 +389,11 @@ def places_along_axis(a: Any, indices: Any, axis: Any) -> Any:
     shape = np.broadcast_shapes(
         np.shape(indices), tuple(1 if i == axis % np.ndim(a) else n for i, n in enumerate(np.shape(a)))
     )
-    grid = list(np.meshgrid(*(np.arange(n) for n in shape), indexing="ij", sparse=True))
+    grid = list(np.meshgrid(*(np.arange(n, like=own(a)) for n in shape), indexing="ij", sparse=True))
     grid[axis] = np.broadcast_to(indices, shape)
     return tuple(grid)
 
 
 def cycle(values: Any, places: Any) -> Any:
     """Positions in `values` for each of the places, starting again at the end."""
-    return np.arange(np.size(places[0])) % np.size(values)
+    return np.arange(np.size(places[0]), like=own(places[0])) % np.size(values)

@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from .support import own
+
 #: Modes in which what is padded is computed from a stretch of the array at each end.
 STATISTICS = ("maximum", "mean", "median", "minimum")
 
@@ -46,7 +48,7 @@ def pad_adjoint(g: Any, array: Any, pad_width: Any, mode: Any, stat_length: Any,
         before, after = pairs[axis]
         rows = np.moveaxis(g, axis, 0)
         n = len(rows) - before - after
-        left, body, right = rows[:before], np.array(rows[before : before + n]), rows[before + n :]
+        left, body, right = rows[:before], np.copy(rows[before : before + n]), rows[before + n :]
         if mode in STATISTICS:
             padded = np.moveaxis(pad_axes(array, pairs, axis, mode, stat_length), axis, 0)
             lengths = stretch_lengths(stat_length, axis, np.ndim(array), n)
@@ -58,7 +60,7 @@ def pad_adjoint(g: Any, array: Any, pad_width: Any, mode: Any, stat_length: Any,
                 )
         else:
             column = (-1,) + (1,) * (np.ndim(g) - 1)
-            places, inner, first, last = pad_coefficients(n, before, after, mode, reflect_type)
+            places, inner, first, last = pad_coefficients(g, n, before, after, mode, reflect_type)
             outside = np.concatenate([left, right])
             np.add.at(body, places, np.reshape(inner, column) * outside)
             body[0] += np.sum(np.reshape(first, column) * outside, axis=0)
@@ -98,33 +100,45 @@ def stretch_slope(x: Any, mode: Any) -> Any:
 
 
 def pad_coefficients(
-    n: int, before: int, after: int, mode: Any, reflect_type: Any
+    g: Any, n: int, before: int, after: int, mode: Any, reflect_type: Any
 ) -> tuple[Any, Any, Any, Any]:
     """What each padded element along an axis is made of, for the modes in which it is a sum of elements.
 
     It is `inner * x[place] + first * x[0] + last * x[-1]`. The coefficients are found by padding: a row of
-    places, one with a one at the first element, and one with a one at the last.
+    places, one with a one at the first element, and one with a one at the last. They are arrays like `g`.
     """
+    like = own(g)
     if mode == "linear_ramp":
-        steps_left, steps_right = np.arange(before) / max(before, 1), np.arange(after)[::-1] / max(after, 1)
-        nothing = np.zeros(before + after)
+        steps_left = np.arange(before, like=like) / max(before, 1)
+        steps_right = np.arange(after, like=like)[::-1] / max(after, 1)
+        nothing = np.zeros(before + after, like=like)
         return (
-            np.zeros(before + after, int),
+            np.zeros(before + after, int, like=like),
             nothing,
-            np.concatenate([steps_left, np.zeros(after)]),
-            np.concatenate([np.zeros(before), steps_right]),
+            np.concatenate([steps_left, np.zeros(after, like=like)]),
+            np.concatenate([np.zeros(before, like=like), steps_right]),
         )
     even = {"reflect_type": "even"} if mode in ("reflect", "symmetric") else {}
     chosen = {"reflect_type": reflect_type} if mode in ("reflect", "symmetric") else {}
-    places = np.pad(np.arange(n), (before, after), mode, **even)
-    ones = [np.zeros(n), np.zeros(n)]
+    places = np.pad(np.arange(n, like=like), (before, after), mode, **even)
+    ones = [np.zeros(n, like=like), np.zeros(n, like=like)]
     ones[0][0] = 1
     if n > 1:
         ones[1][-1] = 1
     first, last = (np.pad(one, (before, after), mode, **chosen) for one in ones)
     inner = np.where((places == 0) | (places == n - 1), 0, 1 - first - last)
-    outside = np.r_[0:before, before + n : before + n + after]
-    return places[outside], inner[outside], first[outside], last[outside]
+    stop = before + n
+    return (
+        ends(places, before, stop),
+        ends(inner, before, stop),
+        ends(first, before, stop),
+        ends(last, before, stop),
+    )
+
+
+def ends(x: Any, start: int, stop: int) -> Any:
+    """`x` without what is from `start` to `stop`."""
+    return np.concatenate([x[:start], x[stop:]])
 
 
 def pad_tangent(
@@ -158,17 +172,18 @@ def pad_values_adjoint(g: Any, array: Any, pad_width: Any, values: Any, mode: An
     """The adjoint of `constant_values` or `end_values` in `np.pad`."""
     ndim = np.ndim(array)
     pairs = pad_pairs(pad_width, ndim)
-    sums = np.zeros((ndim, 2), g.dtype)
+    sums = np.zeros((ndim, 2), g.dtype, like=own(g))
     for axis in reversed(range(ndim)):
         before, after = pairs[axis]
         rows = np.moveaxis(g, axis, 0)
         n = len(rows) - before - after
-        left, right = np.ones(before), np.ones(after)
+        left, right = np.ones(before, like=own(g)), np.ones(after, like=own(g))
         if mode == "linear_ramp":
-            left, right = 1 - np.arange(before) / max(before, 1), 1 - np.arange(after)[::-1] / max(after, 1)
+            left = 1 - np.arange(before, like=own(g)) / max(before, 1)
+            right = 1 - np.arange(after, like=own(g))[::-1] / max(after, 1)
         sums[axis, 0] = np.sum(np.tensordot(left, rows[:before], 1))
         sums[axis, 1] = np.sum(np.tensordot(right, rows[before + n :], 1))
-        body = np.array(rows[before : before + n])
+        body = np.copy(rows[before : before + n])
         if mode == "linear_ramp":  # the ramps begin at elements that other ramps made
             body[0] += np.tensordot(1 - left, rows[:before], 1)
             body[-1] += np.tensordot(1 - right, rows[before + n :], 1)
@@ -184,7 +199,7 @@ def summed_to(sums: Any, values: Any) -> Any:
     sums = np.sum(sums, axis=tuple(range(2 - len(shape))))
     axes = tuple(i for i, n in enumerate(shape) if n == 1)
     sums = np.sum(sums, axis=axes, keepdims=True)
-    if isinstance(values, np.ndarray):
+    if not isinstance(values, list | tuple):
         return sums
     return type(values)(
         part if np.ndim(part) == 0 else type(value)(part) for part, value in zip(sums, values, strict=True)

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from .support import not_minus_inf, unbroadcast
+from .support import not_minus_inf, own, unbroadcast
+from .support_shaping import inverse_axes
 
 # -- the axes of a reduction -------------------------------------------------------------------------
 
@@ -70,7 +71,7 @@ def as_rows(x: Any, axis: Any) -> Any:
     >>> as_rows(np.zeros((2, 3, 4)), (0, 2)).shape
     (3, 8)
     """
-    x = np.asarray(x)
+    x = np.asarray(x, like=own(x))
     if axis is None:
         return np.reshape(x, -1)
     axes = [i % x.ndim for i in (axis if isinstance(axis, tuple) else (axis,))]
@@ -85,7 +86,7 @@ def from_rows(rows: Any, x: Any, axis: Any) -> Any:
         return np.reshape(rows, np.shape(x))
     axes = [i % np.ndim(x) for i in (axis if isinstance(axis, tuple) else (axis,))]
     order = [i for i in range(np.ndim(x)) if i not in axes] + axes
-    return np.transpose(np.reshape(rows, [np.shape(x)[i] for i in order]), np.argsort(order))
+    return np.transpose(np.reshape(rows, [np.shape(x)[i] for i in order]), inverse_axes(order, len(order)))
 
 
 # -- mean, variance, product -------------------------------------------------------------------------
@@ -103,7 +104,7 @@ def deviation(x: Any, axis: Any, where: Any) -> Any:
 def nan_deviation(x: Any, axis: Any, where: Any) -> Any:
     """`x` less the mean of what is not nan along `axis`; 0 at nan and at what ``where=`` left out."""
     centred = x - np.nanmean(x, axis=axis, keepdims=True, where=where)
-    return np.where(np.isnan(x) | ~np.asarray(where), 0, centred)
+    return np.where(np.isnan(x) | ~np.asarray(where, like=own(where)), 0, centred)
 
 
 def divide_or_zero(g: Any, b: Any) -> Any:
@@ -149,7 +150,7 @@ def spread_weights(a: Any, axis: Any, weights: Any) -> Any:
         return weights
     axes = [i % np.ndim(a) for i in (axis if isinstance(axis, tuple) else (axis,))]
     shape = [n if i in axes else 1 for i, n in enumerate(np.shape(a))]
-    return np.reshape(np.transpose(weights, np.argsort(axes)), shape)
+    return np.reshape(np.transpose(weights, sorted(range(len(axes)), key=lambda i: axes[i])), shape)
 
 
 def average_adjoint(g: Any, a: Any, axis: Any, weights: Any, keepdims: Any) -> Any:
@@ -174,8 +175,10 @@ def average_weights_adjoint(g: Any, out: Any, a: Any, axis: Any, weights: Any, k
     if np.shape(weights) == np.shape(a):
         return each
     axes = [i % np.ndim(a) for i in (axis if isinstance(axis, tuple) else (axis,))]
-    order = np.argsort(axes)
-    return np.transpose(np.reshape(each, [np.shape(weights)[i] for i in order]), np.argsort(order))
+    order = sorted(range(len(axes)), key=lambda i: axes[i])
+    return np.transpose(
+        np.reshape(each, [np.shape(weights)[i] for i in order]), inverse_axes(order, len(order))
+    )
 
 
 def average_weights_tangent(w_dot: Any, out: Any, a: Any, axis: Any, weights: Any, keepdims: Any) -> Any:
@@ -234,7 +237,7 @@ def quantile_share(x: Any, q: Any, axis: Any, method: Any) -> Any:
     """
     rows = as_rows(x, axis)
     ordered = np.sort(rows, axis=-1)
-    position = np.quantile(np.arange(rows.shape[-1], dtype=float), q, method=method)
+    position = np.quantile(np.arange(rows.shape[-1], dtype=float, like=own(q)), q, method=method)
     low, high = int(np.floor(position)), int(np.ceil(position))
     at_low, at_high = rows == ordered[..., low : low + 1], rows == ordered[..., high : high + 1]
     above = position - low
@@ -246,7 +249,7 @@ def quantile_share(x: Any, q: Any, axis: Any, method: Any) -> Any:
 def nan_quantile_share(x: Any, q: Any, axis: Any, method: Any) -> Any:
     """The derivative of one quantile of what is not nan; nan along rows of nothing else."""
     rows = as_rows(x, axis)
-    share = np.zeros(rows.shape)
+    share = np.zeros_like(rows)
     for i in np.ndindex(rows.shape[:-1]):
         good = ~np.isnan(rows[i])
         share[i][good] = quantile_share(rows[i][good], q, None, method) if np.any(good) else np.nan
@@ -389,7 +392,7 @@ def accumulate_extreme_tangent(x_dot: Any, out: Any, x: Any, axis: Any) -> Any:
 def reduceat_adjoint(g: Any, x: Any, indices: Any, axis: Any) -> Any:
     """The adjoint of ``np.add.reduceat``."""
     g = np.moveaxis(g, axis, 0)
-    x_bar = np.zeros(np.moveaxis(x, axis, 0).shape, g.dtype)
+    x_bar = np.zeros(np.moveaxis(x, axis, 0).shape, g.dtype, like=own(g))
     for k, start in enumerate(indices):
         stop = indices[k + 1] if k + 1 < len(indices) else len(x_bar)
         x_bar[start : max(stop, start + 1)] += g[k]
@@ -412,7 +415,7 @@ def widths(y: Any, x: Any, dx: Any, axis: Any) -> Any:
 
 def panels(a: Any, axis: Any) -> Any:
     """The left and the right ends of neighbouring elements of `a` along `axis`."""
-    a = np.moveaxis(np.asarray(a), axis, 0)
+    a = np.moveaxis(np.asarray(a, like=own(a)), axis, 0)
     return np.moveaxis(a[:-1], 0, axis), np.moveaxis(a[1:], 0, axis)
 
 
@@ -458,7 +461,7 @@ def broadcast_like(t: Any, out: Any) -> Any:
     """A tangent `t` in the shape of the result `out`."""
     if np.shape(t) == np.shape(out):
         return t
-    return np.broadcast_to(t, np.shape(out))
+    return np.broadcast_to(np.asarray(t, like=own(out)), np.shape(out))
 
 
 def sequence_adjoint(g: Any, xs: Any) -> Any:
@@ -467,7 +470,7 @@ def sequence_adjoint(g: Any, xs: Any) -> Any:
     >>> sequence_adjoint(1.0, [0.5, np.zeros(2)])
     [1.0, array([1., 1.])]
     """
-    if isinstance(xs, np.ndarray):
+    if own(xs) is not None:
         return np.broadcast_to(g, np.shape(xs))
     return like_sequence([unbroadcast(g, x) for x in xs], xs)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .support import unbroadcast
+from .support import nothing, own, unbroadcast
 
 # -- reading by an index -------------------------------------------------------------------------------
 
@@ -28,7 +28,7 @@ def is_basic(index: Any) -> bool:
     parts = index if isinstance(index, tuple) else (index,)
     if all(part is None or part is Ellipsis or isinstance(part, int | slice | np.integer) for part in parts):
         return True
-    return len(parts) == 1 and isinstance(parts[0], np.ndarray) and parts[0].dtype == bool
+    return len(parts) == 1 and hasattr(parts[0], "dtype") and parts[0].dtype == bool
 
 
 def scatter(g: Any, x: Any, index: Any) -> Any:
@@ -50,10 +50,10 @@ def take_adjoint(g: Any, a: Any, indices: Any, axis: Any, mode: Any) -> Any:
     """The adjoint of `a` in `np.take(a, indices, axis, mode=mode)`."""
     a_bar = np.zeros_like(a, order="C")
     if axis is None:
-        places = np.take(np.arange(np.size(a)), indices, mode=mode)
+        places = np.take(np.arange(np.size(a), like=own(a)), indices, mode=mode)
         np.add.at(np.reshape(a_bar, -1), places, g)
         return a_bar
-    places = np.take(np.arange(np.shape(a)[axis]), indices, mode=mode)
+    places = np.take(np.arange(np.shape(a)[axis], like=own(a)), indices, mode=mode)
     np.add.at(a_bar, (slice(None),) * (axis % np.ndim(a)) + (places,), g)
     return a_bar
 
@@ -61,7 +61,7 @@ def take_adjoint(g: Any, a: Any, indices: Any, axis: Any, mode: Any) -> Any:
 def compress_adjoint(g: Any, a: Any, condition: Any, axis: Any) -> Any:
     """The adjoint of `a` in `np.compress(condition, a, axis)`."""
     a_bar = np.zeros_like(a, order="C")
-    kept = np.flatnonzero(condition)
+    kept = np.flatnonzero(np.asarray(condition, like=own(a)))
     if axis is None:
         np.reshape(a_bar, -1)[kept] = g
     else:
@@ -186,10 +186,9 @@ def repeat_adjoint(g: Any, a: Any, repeats: Any, axis: Any) -> Any:
     if np.size(repeats) == 1:
         copies = np.reshape(g, (*shape[: axis + 1], int(np.reshape(repeats, ())), *shape[axis + 1 :]))
         return np.reshape(np.sum(copies, axis=axis + 1), np.shape(a))
-    a_bar = np.zeros(shape, g.dtype)
-    np.add.at(
-        np.moveaxis(a_bar, axis, 0), np.repeat(np.arange(shape[axis]), repeats), np.moveaxis(g, axis, 0)
-    )
+    a_bar = np.zeros(shape, g.dtype, like=own(g))
+    places = np.repeat(np.arange(shape[axis], like=own(g)), repeats)
+    np.add.at(np.moveaxis(a_bar, axis, 0), places, np.moveaxis(g, axis, 0))
     return np.reshape(a_bar, np.shape(a))
 
 
@@ -198,7 +197,7 @@ def resize_adjoint(g: Any, a: Any) -> Any:
     size = np.size(a)
     if size == 0:
         return np.zeros_like(a)
-    copies = np.zeros((-(-np.size(g) // size), size), g.dtype)
+    copies = np.zeros((-(-np.size(g) // size), size), g.dtype, like=own(g))
     np.reshape(copies, -1)[: np.size(g)] = np.ravel(g)
     return np.reshape(np.sum(copies, axis=0), np.shape(a))
 
@@ -210,12 +209,12 @@ def diagonal_adjoint(g: Any, a: Any, offset: int, axis1: int, axis2: int) -> Any
     """The adjoint of `a` in `np.diagonal(a, offset, axis1, axis2)`; `g` may have length one there."""
     a_bar = np.zeros_like(a)
     if np.ndim(a) == 2 and offset == 0:
-        steps = np.arange(min(np.shape(a)))
+        steps = np.arange(min(np.shape(a)), like=own(a))
         a_bar[steps, steps] = g
         return a_bar
     matrices = np.moveaxis(a_bar, (axis1, axis2), (-2, -1))
     rows, columns = matrices.shape[-2:]
-    steps = np.arange(max(0, min(rows + min(offset, 0), columns - max(offset, 0))))
+    steps = np.arange(max(0, min(rows + min(offset, 0), columns - max(offset, 0))), like=own(a))
     matrices[..., steps + max(-offset, 0), steps + max(offset, 0)] = g
     return a_bar
 
@@ -259,7 +258,8 @@ def array_ndmin_adjoint(g: Any, value: Any, ndmin: int) -> Any:
 
 def linspace_weights(out: Any, num: int, endpoint: bool) -> Any:
     """How much of `stop` there is in each element of `out = np.linspace(start, stop, num, endpoint)`."""
-    return np.linspace(0.0, 1.0, num, endpoint, dtype=out.dtype)
+    weights = np.linspace(0.0, 1.0, num, endpoint, dtype=out.dtype)
+    return np.asarray(weights, like=own(out))
 
 
 def weighted_sum(weights: Any, g: Any, axis: int) -> Any:
@@ -285,7 +285,7 @@ def vander_slope(x: Any, out: Any, increasing: bool) -> Any:
     """The derivative of each element of `np.vander(x)` with respect to the `x` of its row."""
     rising = out if increasing else out[..., ::-1]
     slope = np.zeros_like(out)
-    slope[..., 1:] = rising[..., :-1] * np.arange(1, np.shape(out)[-1])
+    slope[..., 1:] = rising[..., :-1] * np.arange(1, np.shape(out)[-1], like=own(out))
     return slope if increasing else slope[..., ::-1]
 
 
@@ -391,7 +391,7 @@ def block_adjoint(g: Any, arrays: Any) -> Any:
     `np.block` shows each element once; blocking the elements' numbers tells where.
     """
     flat = np.zeros_like(np.ravel(g))
-    flat[np.ravel(np.block(numbered(arrays, 0)))] = np.ravel(g)
+    flat[np.ravel(np.block(numbered(arrays, 0, g)))] = np.ravel(g)
     return cut_like(flat, arrays, 0)
 
 
@@ -404,17 +404,17 @@ def nest_size(nest: Any) -> int:
     return sum([nest_size(part) for part in nest]) if isinstance(nest, list) else np.size(nest)
 
 
-def numbered(nest: Any, first: int) -> Any:
-    """Nested lists of arrays with the number of each element in its place, from `first` on.
+def numbered(nest: Any, first: int, g: Any) -> Any:
+    """Nested lists of arrays with the number of each element in its place, from `first` on; arrays like `g`.
 
-    >>> numbered([np.zeros(2), [1.0]], 3)
+    >>> numbered([np.zeros(2), [1.0]], 3, np.zeros(3))
     [array([3, 4]), [array(5)]]
     """
     if not isinstance(nest, list):
-        return np.reshape(np.arange(first, first + np.size(nest)), np.shape(nest))
+        return np.reshape(np.arange(first, first + np.size(nest), like=own(g)), np.shape(nest))
     numbers = []
     for part in nest:
-        numbers.append(numbered(part, first))
+        numbers.append(numbered(part, first, g))
         first += nest_size(part)
     return numbers
 
@@ -472,8 +472,8 @@ def append_values_adjoint(g: Any, arr: Any, values: Any, axis: Any) -> Any:
 
 def insert_origins(arr: Any, obj: Any, values: Any, axis: Any) -> Any:
     """Where the elements of `np.insert(arr, obj, values, axis)` are from: 0: `arr`, n: `values[n - 1]`."""
-    numbers = np.reshape(np.arange(1, np.size(values) + 1), np.shape(values))
-    return np.insert(np.zeros(np.shape(arr), int), obj, numbers, axis)
+    numbers = np.reshape(np.arange(1, np.size(values) + 1, like=own(arr)), np.shape(values))
+    return np.insert(np.zeros_like(arr, int), obj, numbers, axis)
 
 
 def insert_arr_adjoint(g: Any, arr: Any, obj: Any, values: Any, axis: Any) -> Any:
@@ -483,7 +483,7 @@ def insert_arr_adjoint(g: Any, arr: Any, obj: Any, values: Any, axis: Any) -> An
 
 def insert_values_adjoint(g: Any, arr: Any, obj: Any, values: Any, axis: Any) -> Any:
     """The adjoint of `values` in `np.insert(arr, obj, values, axis)`."""
-    sums = np.zeros(np.size(values) + 1, g.dtype)
+    sums = np.zeros(np.size(values) + 1, g.dtype, like=own(g))
     np.add.at(sums, insert_origins(arr, obj, values, axis), g)
     return array_adjoint(np.reshape(sums[1:], np.shape(values)), values)
 
@@ -492,7 +492,8 @@ def delete_adjoint(g: Any, arr: Any, obj: Any, axis: Any) -> Any:
     """The adjoint of `arr` in `np.delete(arr, obj, axis)`."""
     arr_bar = np.zeros_like(arr, order="C")
     whole = np.reshape(arr_bar, -1) if axis is None else np.moveaxis(arr_bar, axis, 0)
-    whole[np.delete(np.arange(len(whole)), obj)] = g if axis is None else np.moveaxis(g, axis, 0)
+    left = np.delete(np.arange(len(whole), like=own(arr)), obj)
+    whole[left] = g if axis is None else np.moveaxis(g, axis, 0)
     return arr_bar
 
 
@@ -500,4 +501,4 @@ def zeros_like_nest(value: Any) -> Any:
     """Zeros in the structure of a number, an array, or nested lists of them."""
     if isinstance(value, list | tuple):
         return type(value)(zeros_like_nest(part) for part in value)
-    return np.zeros_like(value)
+    return nothing(value)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .support import unbroadcast
+from .support import nothing, own, unbroadcast
 from .support_linalg import lstsq_a_adjoint, lstsq_a_tangent, lstsq_b_adjoint, lstsq_b_tangent
 
 # -- Fourier transforms --------------------------------------------------------------------------------
@@ -75,7 +75,7 @@ def fft_axes(a: Any, s: Any, axes: Any) -> tuple[int, ...]:
 
 def scaled_inside(x: Any, n: int, axis: int, factor: float) -> Any:
     """Half a spectrum of `n` real samples, with the frequencies that stand for two multiplied."""
-    weight = np.ones(np.shape(x)[axis], np.real(x).dtype)
+    weight = np.ones(np.shape(x)[axis], np.real(x).dtype, like=own(x))
     weight[1 : (n + 1) // 2] = factor
     return x * np.reshape(weight, [-1 if i == axis % np.ndim(x) else 1 for i in range(np.ndim(x))])
 
@@ -119,7 +119,7 @@ def in_full(g: Any, n: int, m: int, mode: Any) -> Any:
     if mode == "full":
         return g
     start = min(n, m) - 1 if mode == "valid" else (min(n, m) - 1) // 2
-    full = np.zeros(n + m - 1, g.dtype)
+    full = np.zeros(n + m - 1, g.dtype, like=own(g))
     full[start : start + len(g)] = g
     return full
 
@@ -132,7 +132,7 @@ def convolve_a_adjoint(g: Any, a: Any, v: Any, mode: Any) -> Any:
     """
     full = in_full(g, np.size(a), np.size(v), mode)
     # 'valid' exchanges its operands if the second is longer, so an `a` of any length comes out in order
-    return np.reshape(np.convolve(full, np.ravel(v)[::-1], "valid"), np.shape(a))
+    return np.reshape(np.convolve(full, np.ravel(np.asarray(v, like=own(full)))[::-1], "valid"), np.shape(a))
 
 
 def correlate_adjoints(g: Any, a: Any, v: Any, mode: Any) -> tuple[Any, Any]:
@@ -184,6 +184,7 @@ def diff_tangent(parts: Any, shape: Any, n: int, axis: int) -> Any:
         if part is None:
             continue
         if np.ndim(part) == 0:
+            part = np.asarray(part, like=own(parts[1]))
             part = np.broadcast_to(part, [1 if i == axis % len(shape) else m for i, m in enumerate(shape)])
         whole.append(part)
     return np.diff(np.concatenate(whole, axis), n, axis)
@@ -191,7 +192,7 @@ def diff_tangent(parts: Any, shape: Any, n: int, axis: int) -> Any:
 
 def zero_or_none(x: Any) -> Any:
     """Zeros like an operand of `np.diff`; None for one that is not given."""
-    return None if x is np._NoValue else np.zeros_like(x, dtype=float)
+    return None if x is np._NoValue else nothing(x)
 
 
 def ediff1d_adjoint(g: Any, ary: Any, to_begin: Any) -> Any:
@@ -211,9 +212,9 @@ def gradient_axes(f: Any, varargs: Any, axis: Any) -> tuple[list[int], list[Any]
     return axes, spacings * len(axes) if len(spacings) == 1 else spacings
 
 
-def gradient_steps(spacing: Any, n: int) -> Any:
+def gradient_steps(f: Any, spacing: Any, n: int) -> Any:
     """The `n - 1` steps along an axis, of a spacing that is a number or coordinates."""
-    return np.full(n - 1, spacing) if np.ndim(spacing) == 0 else np.diff(spacing)
+    return np.full(n - 1, spacing, like=own(f)) if np.ndim(spacing) == 0 else np.diff(spacing)
 
 
 def gradient_weights(steps: Any, edge_order: int) -> Any:
@@ -222,20 +223,21 @@ def gradient_weights(steps: Any, edge_order: int) -> Any:
     Kept as (rows of offsets, weights): element i is the sum of weights[k, i] * f[offsets[k, i]].
     """
     n = len(steps) + 1
-    offsets = np.clip(np.arange(n) + np.array([[-1], [0], [1]]), 0, n - 1)
-    weights = np.zeros((3, n), steps.dtype)
+    places = np.arange(n, like=own(steps))
+    offsets = np.clip(np.stack([places - 1, places, places + 1]), 0, n - 1)
+    weights = np.zeros((3, n), steps.dtype, like=own(steps))
     left, right = steps[:-1], steps[1:]
     weights[0, 1:-1] = -right / (left * (left + right))
     weights[1, 1:-1] = (right - left) / (left * right)
     weights[2, 1:-1] = left / (right * (left + right))
     if edge_order == 1:
-        weights[1:, 0] = -1 / steps[0], 1 / steps[0]
-        weights[:2, -1] = -1 / steps[-1], 1 / steps[-1]
+        weights[1, 0], weights[2, 0] = -1 / steps[0], 1 / steps[0]
+        weights[0, -1], weights[1, -1] = -1 / steps[-1], 1 / steps[-1]
         return offsets, weights
-    offsets[:, 0], offsets[:, -1] = (0, 1, 2), (n - 3, n - 2, n - 1)
+    offsets[:, 0], offsets[:, -1] = places[:3], places[-3:]
     for i, (near, far) in ((0, (steps[0], steps[1])), (-1, (steps[-1], steps[-2]))):
         both = near + far
-        edge = np.array([-(near + both) / (near * both), both / (near * far), -near / (far * both)])
+        edge = np.stack([-(near + both) / (near * both), both / (near * far), -near / (far * both)])
         weights[:, i] = edge if i == 0 else -edge[::-1]
     return offsets, weights
 
@@ -247,7 +249,7 @@ def gradient_adjoint(g: Any, f: Any, varargs: Any, axis: Any, edge_order: int) -
     for g_i, i, spacing in zip((g,) if len(axes) == 1 else g, axes, spacings, strict=True):
         if g_i is None:
             continue
-        offsets, weights = gradient_weights(gradient_steps(spacing, np.shape(f)[i]), edge_order)
+        offsets, weights = gradient_weights(gradient_steps(f, spacing, np.shape(f)[i]), edge_order)
         rows_bar, rows = np.moveaxis(f_bar, i, 0), np.moveaxis(g_i, i, 0)
         for offset, weight in zip(offsets, weights, strict=True):
             np.add.at(rows_bar, offset, np.reshape(weight, (-1,) + (1,) * (np.ndim(f) - 1)) * rows)
@@ -304,7 +306,8 @@ def gradient_step_slopes(out: Any, f: Any, axis: int, steps: Any, edge_order: in
     step = steps[:, None]
     slope = np.diff(np.reshape(np.moveaxis(f, axis, 0), (n, -1)), axis=0) / step
     out = np.reshape(np.moveaxis(out, axis, 0), (n, -1))
-    near, far = np.clip(np.arange(n) - 1, 0, n - 2), np.clip(np.arange(n), 0, n - 2)
+    places = np.arange(n, like=own(steps))
+    near, far = np.clip(places - 1, 0, n - 2), np.clip(places, 0, n - 2)
     by_near, by_far = np.zeros_like(out), np.zeros_like(out)
     left, right, both = step[:-1], step[1:], step[:-1] + step[1:]
     by_near[1:-1] = (slope[1:] - right * slope[:-1] / left - out[1:-1]) / both
@@ -343,8 +346,8 @@ def interp_places(x: Any, xp: Any, period: Any) -> tuple[Any, Any, Any, Any, Any
 
     The side is -1 left of all knots, 1 right of all, else 0.
     """
-    x, xp, n = np.asarray(x), np.asarray(xp), len(xp)
-    order = np.arange(n)
+    x, xp, n = np.asarray(x, like=own(xp)), np.asarray(xp, like=own(x)), len(xp)
+    order = np.arange(n, like=own(xp))
     if period is not None:
         period = abs(period)
         x, xp = x % period, xp % period
@@ -362,14 +365,14 @@ def interp_places(x: Any, xp: Any, period: Any) -> tuple[Any, Any, Any, Any, Any
 def interp_slopes(x: Any, xp: Any, fp: Any, period: Any) -> tuple[Any, Any, Any, Any]:
     """The knots below and above each `x`, how far between, and the slope there; 0 beyond all knots."""
     below, above, t, width, side = interp_places(x, xp, period)
-    fp = np.asarray(fp)
+    fp = np.asarray(fp, like=own(fp))
     return below, above, t, np.where(side == 0, (fp[above] - fp[below]) / width, 0)
 
 
 def interp_xp_adjoint(g: Any, x: Any, xp: Any, fp: Any, period: Any) -> Any:
     """The adjoint of `xp` in `np.interp(x, xp, fp)`."""
     below, above, t, slope = interp_slopes(x, xp, fp, period)
-    xp_bar = np.zeros(np.shape(xp), np.result_type(g, slope))
+    xp_bar = np.zeros(np.shape(xp), np.result_type(g, slope), like=own(slope))
     np.add.at(xp_bar, below, -g * slope * (1 - t))
     np.add.at(xp_bar, above, -g * slope * t)
     return xp_bar
@@ -380,7 +383,7 @@ def interp_fp_adjoint(g: Any, x: Any, xp: Any, fp: Any, left: Any, right: Any, p
     below, above, t, _, side = interp_places(x, xp, period)
     given = ((side < 0) & (left is not None)) | ((side > 0) & (right is not None))
     g = np.where(given, 0, g)
-    fp_bar = np.zeros(np.shape(fp), g.dtype)
+    fp_bar = np.zeros(np.shape(fp), g.dtype, like=own(g))
     np.add.at(fp_bar, below, g * (1 - t))
     np.add.at(fp_bar, above, g * t)
     return fp_bar
@@ -396,20 +399,20 @@ def interp_outside(g: Any, x: Any, xp: Any, side: int, period: Any) -> Any:
 def interp_xp_tangent(xp_dot: Any, x: Any, xp: Any, fp: Any, period: Any) -> Any:
     """The tangent of `np.interp(x, xp, fp)` for one of `xp`."""
     below, above, t, slope = interp_slopes(x, xp, fp, period)
-    xp_dot = np.asarray(xp_dot)
+    xp_dot = np.asarray(xp_dot, like=own(xp_dot))
     return -slope * (xp_dot[below] * (1 - t) + xp_dot[above] * t)
 
 
 def interp_side_tangent(dot: Any, x: Any, xp: Any, side: int, period: Any) -> Any:
     """The tangent of `np.interp` for one of `left` (side -1) or `right` (side 1)."""
     if period is not None:
-        return np.zeros(np.shape(x))
+        return np.zeros_like(x)
     return np.where(x < np.min(xp) if side < 0 else x > np.max(xp), dot, 0)
 
 
 def zeros_if_given(value: Any) -> Any:
     """Zeros like a value that is given, None for one that is not."""
-    return None if value is None else np.zeros_like(value)
+    return None if value is None else nothing(value)
 
 
 def zero_if_given(value: Any) -> Any:
@@ -422,7 +425,7 @@ def zero_if_given(value: Any) -> Any:
 
 def polyval_p_adjoint(g: Any, p: Any, x: Any) -> Any:
     """The adjoint of `p` in `np.polyval(p, x)`."""
-    powers = np.vander(np.ravel(x), len(p))
+    powers = np.vander(np.ravel(np.asarray(x, like=own(p))), len(p))
     return np.ravel(g) @ powers
 
 
@@ -433,7 +436,7 @@ def at_end(g: Any, a: Any) -> Any:
 
 def at_front_zero(g: Any, n: int) -> Any:
     """`g` with zeros before it, up to `n` coefficients: NumPy drops leading ones that are zero."""
-    return np.concatenate([np.zeros(n - len(g), g.dtype), g])
+    return np.concatenate([np.zeros(n - len(g), g.dtype, like=own(g)), g])
 
 
 def polymul_adjoint(g: Any, a: Any, b: Any) -> Any:
@@ -446,34 +449,46 @@ def polymul_tangent(a_dot: Any, a: Any, b: Any, out: Any) -> Any:
     return np.convolve(np.ravel(a_dot), np.ravel(b))[-len(out) :]
 
 
+def polynomial_slope(p: Any) -> Any:
+    """The coefficients of the derivative of a polynomial: `np.polyder(p)`, which CuPy has not.
+
+    >>> polynomial_slope(np.array([3.0, 2.0, 1.0]))
+    array([6., 2.])
+    """
+    return p[:-1] * np.arange(len(p) - 1, 0, -1, like=own(p))
+
+
 def polyder_adjoint(g: Any, p: Any, m: int) -> Any:
     """The adjoint of `p` in `np.polyder(p, m)`."""
     n = len(p)
     if n <= m:
         return np.zeros_like(p)
-    factor = np.polyder(np.ones(n), m)
-    return np.concatenate([g * factor, np.zeros(m, g.dtype)])
+    factor = np.polyder(np.ones(n, like=own(g)), m)
+    return np.concatenate([g * factor, np.zeros(m, g.dtype, like=own(g))])
 
 
 def polyint_adjoint(g: Any, p: Any, m: int) -> Any:
     """The adjoint of `p` in `np.polyint(p, m)`."""
-    return g[: len(p)] * np.polyint(np.ones(len(p)), m)[: len(p)]
+    return g[: len(p)] * np.polyint(np.ones(len(p), like=own(g)), m)[: len(p)]
 
 
 def poly_slopes(zeros: Any) -> Any:
     """The derivative of `np.poly(zeros)` in each zero: minus the polynomial of the others, one row each."""
     n = len(zeros)
-    others = [np.array([1.0])] * n
+    one = np.ones(1, like=own(zeros))
+    others = [one] * n
     for i in range(n):
         for k in range(n):
             if k != i:
-                others[i] = np.convolve(others[i], np.array([1.0, -zeros[k]]))
-    return -np.array([np.concatenate([[0.0], row]) for row in others]).reshape(n, n + 1)
+                others[i] = np.convolve(others[i], np.concatenate([one, -zeros[k : k + 1]]))
+    if n == 0:
+        return np.zeros((0, 1), like=own(zeros))
+    return -np.stack([np.concatenate([0 * one, row]) for row in others])
 
 
 def roots_slopes(out: Any, p: Any) -> Any:
     """The derivative of each root of `p` in each coefficient: -r^k / p'(r)."""
-    return -np.vander(out, len(p)) / np.polyval(np.polyder(p), out)[:, None]
+    return -np.vander(out, len(p)) / np.polyval(polynomial_slope(p), out)[:, None]
 
 
 def polyfit_system(x: Any, y: Any, deg: int, w: Any) -> tuple[Any, Any, Any]:
@@ -489,8 +504,8 @@ def polyfit_adjoints(g: Any, out: Any, x: Any, y: Any, deg: int, w: Any) -> tupl
     powers, a, b = polyfit_system(x, y, deg, w)
     found, c = (out, None, np.linalg.matrix_rank(a), None), (g, None, None, None)
     a_bar, b_bar = lstsq_a_adjoint(c, found, a, b), lstsq_b_adjoint(c, found, a, b)
-    weight = np.ones(len(x)) if w is None else w
-    x_bar = weight * np.sum(a_bar[:, :-1] * powers[:, 1:] * np.arange(deg, 0, -1), axis=1)
+    weight = np.ones_like(x) if w is None else w
+    x_bar = weight * np.sum(a_bar[:, :-1] * powers[:, 1:] * np.arange(deg, 0, -1, like=own(x)), axis=1)
     w_bar = np.sum(a_bar * powers, axis=1) + np.sum(np.reshape(b_bar * y, (len(x), -1)), axis=1)
     return x_bar, b_bar * np.reshape(weight, (-1,) + (1,) * (np.ndim(y) - 1)), w_bar
 
@@ -499,12 +514,12 @@ def polyfit_tangent(dots: Any, out: Any, x: Any, y: Any, deg: int, w: Any) -> An
     """The tangent of `np.polyfit(x, y, deg, w=w)` for those of `x`, `y` and `w`; None where there is none."""
     x_dot, y_dot, w_dot = dots
     powers, a, b = polyfit_system(x, y, deg, w)
-    weight = np.ones(len(x)) if w is None else w
+    weight = np.ones_like(x) if w is None else w
     a_dot = np.zeros_like(a)
     b_dot = np.zeros_like(b)
     per_row = (-1,) + (1,) * (np.ndim(y) - 1)
     if x_dot is not None:
-        a_dot[:, :-1] += powers[:, 1:] * np.arange(deg, 0, -1) * (x_dot * weight)[:, None]
+        a_dot[:, :-1] += powers[:, 1:] * np.arange(deg, 0, -1, like=own(x)) * (x_dot * weight)[:, None]
     if w_dot is not None:
         a_dot = a_dot + powers * w_dot[:, None]
         b_dot = b_dot + y * np.reshape(w_dot, per_row)

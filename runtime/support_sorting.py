@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from .support import own
+
 
 def add_along_axis(g: Any, x: Any, indices: Any, axis: Any) -> Any:
     """The adjoint of ``np.take_along_axis(x, indices, axis)``: an index that comes twice gets both.
@@ -20,14 +22,14 @@ def add_along_axis(g: Any, x: Any, indices: Any, axis: Any) -> Any:
     >>> add_along_axis(np.array([1.0, 2.0]), np.zeros(3), np.array([1, 1]), 0)
     array([0., 3., 0.])
     """
-    x_bar = np.zeros(np.shape(x), np.asarray(g).dtype)
+    x_bar = np.zeros_like(g, shape=np.shape(x))
     if axis is None:
         np.add.at(np.reshape(x_bar, -1), np.ravel(indices), np.ravel(g))
         return x_bar
     shape = np.shape(x)
     axis = axis % len(shape)
     places = [
-        np.reshape(np.arange(n), [-1 if i == j else 1 for j in range(len(shape))])
+        np.reshape(np.arange(n, like=own(indices)), [-1 if i == j else 1 for j in range(len(shape))])
         for i, n in enumerate(shape)
     ]
     # an axis of length 1 in `indices` is broadcast against `x`
@@ -101,11 +103,11 @@ def unique_adjoint(g: Any, x: Any) -> Any:
 def unique_tangent(x_dot: Any, out: Any, x: Any) -> Any:
     """The tangent of ``np.unique``; positions and counts have one of 0."""
     _, inverse, counts = np.unique(x, return_inverse=True, return_counts=True)
-    total = np.zeros(np.shape(counts), np.asarray(x_dot).dtype)
+    total = np.zeros_like(x_dot, shape=np.shape(counts))
     np.add.at(total, np.ravel(inverse), np.ravel(x_dot))
     if not isinstance(out, tuple):
         return total / counts
-    return (total / counts, *(np.zeros(np.shape(part)) for part in out[1:]))
+    return (total / counts, *(np.zeros_like(part, float) for part in out[1:]))
 
 
 def sorted_order(xs: Any, reverse: Any) -> list[int]:
@@ -138,16 +140,16 @@ def sorted_tangent(xs_dot: Any, xs: Any, reverse: Any) -> Any:
 def set_places(out: Any, x: Any) -> Any:
     """For each element of `x`: the place of its value in `out`, and whether it is there at all."""
     order = np.argsort(out, kind="stable")
-    values = np.asarray(out)[order]
+    values = np.asarray(out, like=own(out))[order]
     place = np.minimum(np.searchsorted(values, np.ravel(x)), max(len(values) - 1, 0))
     if len(values) == 0:
-        return place, np.zeros(np.size(x), bool)
+        return place, np.zeros_like(place, bool)
     return order[place], values[place] == np.ravel(x)
 
 
 def set_counts(out: Any, x: Any, other: Any) -> Any:
     """How many elements of `x` and `other` have the value of each element of `out`."""
-    counts = np.zeros(np.size(out), int)
+    counts = np.zeros_like(out, int)
     for operand in (x, other):
         place, found = set_places(out, operand)
         np.add.at(counts, place[found], 1)
@@ -161,7 +163,7 @@ def set_adjoint(g: Any, out: Any, x: Any, other: Any) -> Any:
     array([1. , 0.5])
     """
     place, found = set_places(out, x)
-    x_bar = np.zeros(np.size(x), np.result_type(g, float))
+    x_bar = np.zeros(np.size(x), np.result_type(g, float), like=own(g))
     x_bar[found] = (g / set_counts(out, x, other))[place[found]]
     return np.reshape(x_bar, np.shape(x))
 
@@ -169,7 +171,7 @@ def set_adjoint(g: Any, out: Any, x: Any, other: Any) -> Any:
 def set_tangent(x_dot: Any, out: Any, x: Any, other: Any) -> Any:
     """The tangent of a set operation in `x`."""
     place, found = set_places(out, x)
-    total = np.zeros(np.size(out), np.result_type(x_dot, float))
+    total = np.zeros(np.size(out), np.result_type(x_dot, float), like=own(out))
     np.add.at(total, place[found], np.ravel(x_dot)[found])
     return total / set_counts(out, x, other)
 
@@ -191,11 +193,11 @@ def trim_zeros_adjoint(g: Any, x: Any, trim: Any) -> Any:
     >>> trim_zeros_adjoint(np.array([2.0]), np.array([0.0, 5.0, 0.0]), "fb")
     array([0., 2., 0.])
     """
-    x_bar = np.zeros(np.shape(x), np.asarray(g).dtype)
+    x_bar = np.zeros_like(g, shape=np.shape(x))
     x_bar[trimmed_window(x, trim)] = g
     return x_bar
 
 
 def trim_zeros_tangent(x_dot: Any, out: Any, x: Any, trim: Any) -> Any:
     """The tangent of ``np.trim_zeros``."""
-    return np.reshape(np.asarray(x_dot)[trimmed_window(x, trim)], np.shape(out))
+    return np.reshape(np.asarray(x_dot, like=own(x_dot))[trimmed_window(x, trim)], np.shape(out))

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from .support import own
+
 # -- covariance --------------------------------------------------------------------------------------
 
 
@@ -25,9 +27,10 @@ def observations(m: Any, y: Any, rowvar: Any) -> Any:
     return np.concatenate([np.atleast_2d(rows), np.atleast_2d(more)])
 
 
-def cov_weights(n: Any, bias: Any, ddof: Any, fweights: Any, aweights: Any) -> Any:
-    """The weight of each observation over the normaliser, and the weights that make the mean."""
-    w = np.ones(n) if fweights is None else np.asarray(fweights, float)
+def cov_weights(x: Any, bias: Any, ddof: Any, fweights: Any, aweights: Any) -> Any:
+    """The weight of each column of `x` over the normaliser, and the weights that make the mean."""
+    n = np.shape(x)[1]
+    w = np.ones(n, like=own(x)) if fweights is None else np.asarray(fweights, float, like=own(fweights))
     if aweights is not None:
         w = w * aweights
     ddof = (0 if bias else 1) if ddof is None else ddof
@@ -50,7 +53,7 @@ def cov_adjoint(
     The weighted deviations sum to 0, so nothing comes back through the means.
     """
     x = observations(m, y, rowvar)
-    w, mean_weights = cov_weights(np.shape(x)[1], bias, ddof, fweights, aweights)
+    w, mean_weights = cov_weights(x, bias, ddof, fweights, aweights)
     g = np.reshape(g, (len(x), len(x)))
     x_bar = (g + np.conj(np.transpose(g))) @ (centred_observations(x, mean_weights) * w)
     return split_observations(x_bar, m, y, rowvar)
@@ -73,7 +76,7 @@ def cov_tangent(
     """The tangent of ``np.cov``; None stands for a tangent of 0."""
     x = observations(m, y, rowvar)
     x_dot = observations_tangent(m_dot, y_dot, m, y, rowvar)
-    w, mean_weights = cov_weights(np.shape(x)[1], bias, ddof, fweights, aweights)
+    w, mean_weights = cov_weights(x, bias, ddof, fweights, aweights)
     half = x_dot @ np.conj(np.transpose(centred_observations(x, mean_weights) * w))
     return np.squeeze(half + np.conj(np.transpose(half)))
 
@@ -117,9 +120,9 @@ def corrcoef_tangent(x_dot: Any, y_dot: Any, out: Any, x: Any, y: Any, rowvar: A
 
 def bin_places(edges: Any, samples: Any) -> Any:
     """The bin of each observation along each axis, and which observations fall into one at all."""
-    places, inside = [], np.ones(np.size(samples[0]), bool)
+    places, inside = [], np.ones(np.size(samples[0]), bool, like=own(samples[0]))
     for edge, sample in zip(edges, samples, strict=True):
-        edge, sample = np.asarray(edge), np.ravel(sample)
+        edge, sample = np.asarray(edge, like=own(edge)), np.ravel(sample)
         place = np.searchsorted(edge, sample, side="right") - 1
         place = np.where(sample == edge[-1], len(edge) - 2, place)  # the last bin is closed
         inside = inside & (place >= 0) & (place < len(edge) - 1)
@@ -129,7 +132,7 @@ def bin_places(edges: Any, samples: Any) -> Any:
 
 def bin_volumes(edges: Any) -> Any:
     """The volume of each bin."""
-    volumes = np.ones(())
+    volumes = 1.0
     for edge in edges:
         volumes = np.multiply.outer(volumes, np.diff(edge))
     return volumes
@@ -155,7 +158,7 @@ def histogram_tangent(
 ) -> Any:
     """The tangent of a histogram in its weights."""
     places, inside = bin_places(edges, samples)
-    counts_dot = np.zeros(np.shape(out), np.result_type(weights_dot, float))
+    counts_dot = np.zeros(np.shape(out), np.result_type(weights_dot, float), like=own(out))
     np.add.at(counts_dot, places, np.where(inside, np.ravel(weights_dot), 0))
     if not density:
         return counts_dot

@@ -15,20 +15,24 @@ from typing import Any
 
 import numpy as np
 
-from .support import real_if_real
+from .support import own, real_if_real
 from .support_memory import Shadows
 
 
 def tangent_like(dot: Any, out: Any) -> Any:
-    """`dot` in the shape and dtype of `out`; it may show memory of `dot`. A tuple stays as it is.
+    """`dot` in the shape and dtype of `out`, or of each part of a sequence; it may show memory of `dot`.
 
     >>> tangent_like(np.ones((1, 2)), np.zeros((2, 2), np.float32))
     array([[1., 1.],
            [1., 1.]], dtype=float32)
     """
-    if isinstance(dot, tuple):
-        return dot
+    if isinstance(dot, tuple | list) and isinstance(out, tuple | list):
+        pairs = zip(dot, out, strict=True)
+        parts: Any = [None if part is None else tangent_like(part, one) for part, one in pairs]
+        return type(out)(*parts) if hasattr(out, "_fields") else type(out)(parts)
     if np.shape(dot) != np.shape(out):
+        if own(dot) is None and own(out) is not None:
+            return np.full_like(out, real_if_real(dot, out))
         dot = np.broadcast_to(dot, np.shape(out))
     return real_if_real(dot, out)
 
@@ -41,7 +45,7 @@ def own_tangent(dot: Any, out: Any) -> Any:
     """
     if isinstance(out, list):
         return [own_tangent(part, each) for part, each in zip(dot, out, strict=True)]
-    if not isinstance(out, np.ndarray):
+    if own(out) is None:
         return dot
     made = np.zeros_like(out)
     made[...] = dot

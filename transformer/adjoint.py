@@ -71,6 +71,7 @@ from .kinds import (
     Unknown,
     dims_of,
     dtype_of,
+    home_of,
     is_certain,
     is_integer,
     is_real,
@@ -922,6 +923,8 @@ class Adjoint(Reader):
         return self.call(np.sum, g)  # type: ignore[no-any-return]
 
     def _spread(self, g: Arg, x: Var) -> Arg:
+        if home_of(x.kind) and not home_of(arg_kind(g)):
+            return self.call(np.full_like, self.primal(x), g)  # type: ignore[no-any-return]
         made: Arg = self.call(
             np.broadcast_to, g, self.let(Op("attribute", "shape"), self.primal(x), kind=Opaque(tuple))
         )

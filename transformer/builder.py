@@ -116,12 +116,21 @@ class Builder:
         name = text or getattr(function, "__name__", str(function))
         module = (getattr(function, "__module__", None) or "").removeprefix("numpy").removeprefix("._core")
         if getattr(np, name, None) is function or (module == "" and isinstance(function, np.ufunc)):
-            return Op("call", f"{self.numpy.text}.{name}", function, self.numpy)
-        if (getattr(function, "__module__", "") or "").startswith("numpy.linalg"):
-            return Op("call", f"{self.numpy.text}.linalg.{name}", function, self.numpy)
-        if (getattr(function, "__module__", "") or "").startswith("numpy.fft"):
-            return Op("call", f"{self.numpy.text}.fft.{name}", function, self.numpy)
+            ref = self.numpy_ref(name, function)
+            return Op("call", ref.text, function, ref)
+        for inner in ("linalg", "fft"):
+            if (getattr(function, "__module__", "") or "").startswith(f"numpy.{inner}"):
+                ref = self.numpy_ref(f"{inner}.{name}", function)
+                return Op("call", ref.text, function, ref)
         return Op("call", name, function, Ref(function, name, "support"))
+
+    def numpy_ref(self, path: str, value: Any) -> Ref:
+        """Something of NumPy's, from the user's array module if that has it too."""
+        found: Any = self.numpy.value
+        for part in path.split("."):
+            found = getattr(found, part, None)
+        module = self.numpy if found is not None else NUMPY
+        return Ref(value, f"{module.text}.{path}", module.imports)
 
     def value(self, arg: Arg, name: str = "", kind: Kind | None = None) -> Var:
         """A variable that is another operand: a display, a constant or a second name."""

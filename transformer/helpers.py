@@ -5,6 +5,7 @@ In: functions of `support` by name. Out: their text, without annotations, after 
 
 from __future__ import annotations
 
+import ast
 import functools
 import inspect
 import types
@@ -12,6 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import libcst as cst
+import libcst.matchers as m
+import numpy as np
+
+from .builder import NUMPY
+from .ir import Ref
 
 
 @dataclass(frozen=True)
@@ -21,8 +27,12 @@ class Rendered:
     names: frozenset[str]
 
 
-def render_helpers(helpers: dict[str, Any]) -> Rendered:
-    """Source of the helpers and of what they call, each before its callers."""
+def render_helpers(helpers: dict[str, Any], numpy: Ref = NUMPY) -> Rendered:
+    """Source of the helpers and of what they call, each before its callers.
+
+    Args:
+        numpy: the array module that they are to be written with. What it lacks stays NumPy's.
+    """
     ordered: dict[str, Any] = {}
     imports: dict[str, None] = {}
     begun: set[str] = set()
@@ -32,6 +42,8 @@ def render_helpers(helpers: dict[str, Any]) -> Rendered:
             return
         begun.add(name)  # before what it needs: two helpers may call each other
         for other, value in _needs(helper).items():
+            if value is np:
+                continue  # imported for what is left of it in the text
             if isinstance(value, types.ModuleType):
                 alias = f" as {other}" if other != value.__name__ else ""
                 imports[f"import {value.__name__}{alias}"] = None
@@ -41,9 +53,12 @@ def render_helpers(helpers: dict[str, Any]) -> Rendered:
 
     for name in sorted(helpers):
         add(name, helpers[name])
-    return Rendered(
-        "\n\n\n".join(_text(name, h) for name, h in ordered.items()), tuple(imports), frozenset(ordered)
-    )
+    texts = [_text(name, h, numpy) for name, h in ordered.items()]
+    named = {n.id for text in texts for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)}
+    for module in (numpy, NUMPY):
+        if module.text.partition(".")[0] in named:
+            imports[module.imports] = None
+    return Rendered("\n\n\n".join(texts), tuple(imports), frozenset(ordered))
 
 
 def _needs(helper: Any) -> dict[str, Any]:
@@ -75,11 +90,35 @@ def _source(helper: Any) -> str:
     return inspect.getsource(helper)
 
 
-def _text(name: str, helper: Any) -> str:
+def _text(name: str, helper: Any, numpy: Ref) -> str:
     if not isinstance(helper, types.FunctionType | type):
         return f"{name} = {helper!r}"
-    module = cst.parse_module(_source(helper))
-    return module.visit(_Plain()).code.strip("\n")
+    module = cst.parse_module(_source(helper)).visit(_Plain())
+    return (module if numpy.text == NUMPY.text else module.visit(_WrittenWith(numpy))).code.strip("\n")
+
+
+class _WrittenWith(cst.CSTTransformer):
+    """`np.` in another array module's name, whose functions need no `like=` to be told what to make."""
+
+    def __init__(self, numpy: Ref) -> None:
+        super().__init__()
+        self.numpy = numpy
+
+    def leave_Attribute(
+        self, original_node: cst.Attribute, updated_node: cst.Attribute
+    ) -> cst.BaseExpression:
+        if not m.matches(original_node.value, m.Name(NUMPY.text)):
+            return updated_node
+        if not hasattr(self.numpy.value, original_node.attr.value):
+            return updated_node
+        return updated_node.with_changes(value=cst.parse_expression(self.numpy.text))
+
+    def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.Call:
+        kept = [arg for arg in updated_node.args if arg.keyword is None or arg.keyword.value != "like"]
+        if self.numpy.value is np or len(kept) == len(updated_node.args):
+            return updated_node
+        last = kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+        return updated_node.with_changes(args=[*kept[:-1], last])
 
 
 class _Plain(cst.CSTTransformer):

@@ -31,9 +31,11 @@ from .kinds import (
     Sequence,
     Undefined,
     Unknown,
+    at_home,
     broadcast_dims,
     dims_of,
     dtype_of,
+    home_of,
 )
 from .results import RULES, reduction
 from .sizes import arg_kind, named, shape_dims, size_of
@@ -45,7 +47,10 @@ def infer(function: Callable[..., Any], args: tuple[Arg, ...], kwargs: dict[str,
 
     Each unknown size gets a name of its own, so call it once for each value.
     """
-    kinds = _infer(function, args, kwargs)
+    kinds = _infer(function, args, {k: a for k, a in kwargs.items() if k != "like"})
+    home = home_of(*(v.kind for a in (*args, *kwargs.values()) for v in variables(a)))
+    if home is not None:
+        kinds = tuple(at_home(k, home) for k in kinds) if isinstance(kinds, tuple) else at_home(kinds, home)
     return tuple(map(named, kinds)) if isinstance(kinds, tuple) else named(kinds)
 
 
@@ -72,7 +77,10 @@ def _infer(function: Callable[..., Any], args: tuple[Arg, ...], kwargs: dict[str
 def probe_helper(function: Any, args: tuple[Arg, ...]) -> Kind:
     """The kind of a support helper's result: its dtype and number of dimensions do not depend on sizes."""
     found = probe(function, args, {})
-    return named(found) if isinstance(found, Number | Array) else UNKNOWN
+    if not isinstance(found, Number | Array):
+        return UNKNOWN
+    home = home_of(*(v.kind for a in args for v in variables(a)))
+    return named(found if home is None else at_home(found, home))
 
 
 def _by_rule(function: Any, args: tuple[Arg, ...], kwargs: dict[str, Arg]) -> Kinds | None:

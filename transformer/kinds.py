@@ -17,10 +17,12 @@ from __future__ import annotations
 import functools
 import sys
 import types
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+
+from ..runtime.array_modules import module_of
 
 #: Python's own numbers, which take the precision of the array they meet (NEP 50).
 WEAK = ("bool", "int", "float", "complex")
@@ -81,14 +83,19 @@ class Number(Kind):
 
 @dataclass(frozen=True)
 class Array(Kind):
-    """An ndarray of a dtype like 'f8' (None: unknown) and dimensions (None: their number is unknown)."""
+    """An array of a dtype like 'f8' (None: unknown) and dimensions (None: their number is unknown).
+
+    `home` is the package of the array's type where that is not NumPy's. Elements and sums of such arrays are
+    arrays without dimensions, which show memory and can be written to, where NumPy's are numbers.
+    """
 
     dtype: str | None
     dims: tuple[Size, ...] | None
+    home: str | None = None
 
     def __repr__(self) -> str:
         dims = "..." if self.dims is None else ", ".join("?" if d is None else repr(d) for d in self.dims)
-        return f"{self.dtype or '?'}[{dims}]"
+        return f"{self.dtype or '?'}[{dims}]" + (f" of {self.home}" if self.home else "")
 
     @property
     def ndim(self) -> int | None:
@@ -239,11 +246,38 @@ def kind_of(value: Any, name: str = "") -> Kind:
     if isinstance(value, np.ndarray) or (
         hasattr(value, "shape") and hasattr(value, "dtype") and hasattr(value, "ndim")
     ):
-        if np.dtype(value.dtype).kind not in "biufcO":
+        if _dtype_of_array(value).kind not in "biufcO":
             return Opaque(type(value))
         dims = tuple(1 if n == 1 else Dim(f"{name}.{i}", 0, True) for i, n in enumerate(value.shape))
-        return Array(dtype_code(value.dtype), dims)
+        return Array(dtype_code(_dtype_of_array(value)), dims, module_of(value))
     return Opaque(type(value))
+
+
+def _dtype_of_array(value: Any) -> np.dtype[Any]:
+    """The dtype of an array as NumPy has it; namespaces of the array API standard have their own."""
+    try:
+        dtype: np.dtype[Any] = np.dtype(value.dtype)
+    except TypeError:
+        dtype = np.dtype(str(value.dtype).rpartition(".")[2])
+    return dtype
+
+
+def home_of(*kinds: Kind) -> str | None:
+    """The package that the arrays among some kinds are from; None where they are NumPy's."""
+    return next((k.home for k in kinds if isinstance(k, Array) and k.home), None)
+
+
+def at_home(kind: Kind, home: str) -> Kind:
+    """The kind of a result among arrays of another package: what NumPy gives as a scalar is an array there.
+
+    >>> at_home(Number("f8"), "cupy")
+    f8[] of cupy
+    """
+    if isinstance(kind, Array):
+        return replace(kind, home=home)
+    if isinstance(kind, Number) and not kind.weak:
+        return Array(kind.dtype, (), home)
+    return Sequence(at_home(kind.element, home)) if isinstance(kind, Sequence) else kind
 
 
 #: Objects of these packages are taken as a whole; of others, and of `types.SimpleNamespace`, by their parts.
@@ -336,9 +370,10 @@ def join(a: Kind, b: Kind) -> Kind:
         return Number(_join_dtype(a.dtype, b.dtype))
     if isinstance(a, Array) and isinstance(b, Array):
         dtype = a.dtype if a.dtype == b.dtype else None
+        home = a.home or b.home
         if a.dims is None or b.dims is None or len(a.dims) != len(b.dims):
-            return Array(dtype, None)
-        return Array(dtype, tuple(_join_size(x, y) for x, y in zip(a.dims, b.dims, strict=True)))
+            return Array(dtype, None, home)
+        return Array(dtype, tuple(_join_size(x, y) for x, y in zip(a.dims, b.dims, strict=True)), home)
     if isinstance(a, Sequence) and isinstance(b, Sequence):
         return Sequence(join(a.element, b.element))
     if isinstance(a, Opaque) and isinstance(b, Opaque):

@@ -43,7 +43,7 @@ from .ir import (
     reads,
     variables,
 )
-from .kinds import Array, Kind, Number, dtype_of, is_real
+from .kinds import Array, Kind, Number, dtype_of, home_of, is_real
 from .lowering import derivatives
 from .lowering.hooks import without_hooks
 from .lowering.lower import Lowered, lower
@@ -222,6 +222,8 @@ def _in_precision(a: Adjoint, seed: Arg | None, value: Var) -> Arg:
     """The seed in the precision of the result: a Python number would make doubles of singles."""
     if seed is None:
         return a.let(a.function_op(support_memory.unit_seed), a.primal(value), kind=value.kind)  # type: ignore[no-any-return]
+    if home_of(value.kind):  # every adjoint beside arrays of another module is one of them, from the first on
+        return a.call(np.ones_like, a.primal(value))  # type: ignore[no-any-return]
     narrow = {"f2": np.float16, "f4": np.float32}.get(dtype_of(value.kind) or "")
     return seed if narrow is None else a.call(narrow, seed)
 
@@ -229,7 +231,8 @@ def _in_precision(a: Adjoint, seed: Arg | None, value: Var) -> Arg:
 def _unit_seed(lowered: Lowered, value: Arg) -> Arg | None:
     """The seed 1.0 of a scalar result; None if it has to be made when the program runs."""
     kind = arg_kind(value)
-    if isinstance(kind, Number) and kind.dtype is not None:
+    number = isinstance(kind, Number) or (isinstance(kind, Array) and kind.home and kind.dims == ())
+    if number and dtype_of(kind) is not None:
         if not is_real(kind):
             raise _at_function(
                 lowered,
@@ -378,7 +381,7 @@ def _module(lowered: Lowered, functions: list[Function], request: Request) -> Ge
     module = Module()
     texts = [emit(f, module) for f in functions]
     texts = [*_instances(lowered, module), *texts]
-    helpers = render_helpers(module.helpers)
+    helpers = render_helpers(module.helpers, lowered.reader.numpy)
     if any(f.name in helpers.names for f in functions):  # `power` has a `power_adjoint`, and so has the table
         renamed = [replace(f, name=f"{f.name}_") if f.name in helpers.names else f for f in functions]
         return _module(lowered, renamed, request)

@@ -8,6 +8,7 @@ In: operands (an index, a shape, an integer). Out: a `Size` or a tuple of them; 
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -111,7 +112,7 @@ def named(kind: Kind) -> Kind:
     """The kind of a new value, with a name for each size that nothing is known of: it equals itself."""
     if not isinstance(kind, Array) or kind.dims is None or None not in kind.dims:
         return kind
-    return Array(kind.dtype, tuple(Dim(f"#{next(_COUNT)}") if d is None else d for d in kind.dims))
+    return replace(kind, dims=tuple(Dim(f"#{next(_COUNT)}") if d is None else d for d in kind.dims))
 
 
 def axis_size(arg: Arg) -> Size:

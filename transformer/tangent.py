@@ -65,6 +65,7 @@ from .kinds import (
     Unknown,
     dims_of,
     dtype_of,
+    home_of,
     is_real,
     same_shape,
 )
@@ -485,10 +486,19 @@ class Tangent(Reader):
                 return self.binary("-", total, last.args[0])
         return self.binary("+", total, term)
 
+    def _added(self, total: Arg, term: Arg) -> Arg:
+        """The sum of two tangents of a result, part by part where it is a tuple; None is none."""
+        if isinstance(total, Tup) and isinstance(term, Tup):
+            return Tup(tuple(self._added(x, y) for x, y in zip(total.items, term.items, strict=True)))
+        if Const(None) in (total, term):
+            return term if total == Const(None) else total
+        return self._sum(total, term)
+
     def _places(self, s: Let, rule: Rule) -> dict[str, list[int | str]]:
         """For each parameter of the rule, the positions and keywords of the statement that give it."""
         assert rule.signature is not None
-        bound = rule.signature.bind(*range(len(s.args)), **{k: k for k, _ in s.kwargs}).arguments
+        options = {k: k for k, _ in s.kwargs if k in rule.signature.parameters}  # `like` is none of its own
+        bound = rule.signature.bind(*range(len(s.args)), **options).arguments
         return {name: list(p) if isinstance(p, tuple) else [p] for name, p in bound.items()}
 
     def _general(self, s: Let, rule: Rule, active: list[str], bound: dict[str, Any]) -> list[Arg]:
@@ -511,7 +521,7 @@ class Tangent(Reader):
         if len(s.outs) == 1:
             total = terms[0]
             for term in terms[1:]:
-                total = self._sum(total, term)
+                total = self._added(total, term)
             return [total if isinstance(s.out.kind, SequenceKind) else self._fit(total, s.out, shaped=False)]
         results: list[Arg] = []
         for i, each in enumerate(s.outs):
@@ -591,13 +601,16 @@ class Tangent(Reader):
         )
         if not isinstance(have, Array | Number) or (dims_of(out.kind) is None and not same):
             return self._like(dot, out)
-        if not same:
+        if not same and home_of(out.kind) and not home_of(have):
+            dot = self.call(np.full_like, out, dot)
+        elif not same:
             shape = self.let(Op("attribute", "shape"), out, kind=UNKNOWN)
             dot = self.call(np.broadcast_to, dot, shape)
             assert isinstance(dot, Var)
-            dot.kind = Array(dtype_of(have) if isinstance(have, Array) else None, out.kind.dims)
+            dtype = dtype_of(have) if isinstance(have, Array) else None
             if isinstance(have, Number):
-                dot.kind = Array("f8" if have.weak and is_real(have) else have.dtype, out.kind.dims)
+                dtype = "f8" if have.weak and is_real(have) else have.dtype
+            dot.kind = Array(dtype, out.kind.dims, home_of(have))
         return self._real(dot, out)
 
     def _like(self, dot: Arg, out: Var) -> Arg:
@@ -791,7 +804,7 @@ def _same_dims(a: Kind, b: Kind) -> bool:
 
 def _with_dtype(kind: Kind, like: Kind) -> Kind:
     if isinstance(kind, Array) and isinstance(like, Array):
-        return Array(like.dtype, kind.dims)
+        return replace(kind, dtype=like.dtype)
     return like
 
 

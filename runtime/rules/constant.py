@@ -15,7 +15,7 @@ import operator
 import numpy as np
 
 from ..rule import nondifferentiable
-from ..support import stop_gradient
+from ..support import own, stop_gradient
 from ..support_memory import repeated
 
 # Comparisons, logic, and questions about values.
@@ -247,4 +247,4 @@ nondifferentiable(
 )
 
 # What the user says is constant.
-nondifferentiable(stop_gradient)
+nondifferentiable(own, stop_gradient)

@@ -13,13 +13,20 @@ from typing import Any
 import numpy as np
 
 from ..rule import elementwise, vjp
-from ..support import arange_start_adjoint, arange_start_tangent, kaiser_slope, polar_adjoint, polar_tangent
+from ..support import (
+    arange_start_adjoint,
+    arange_start_tangent,
+    kaiser_slope,
+    own,
+    polar_adjoint,
+    polar_tangent,
+)
 from ..support_reductions import like_sequence
 
 
 @vjp(np.arange, samples=[(0.2, 1.0, 0.3), (2.5,), (0.2, 3.1)])
 def arange(g: Any, out: Any, start: Any, stop: Any = None, step: Any = 1, *, dtype: Any = None) -> Any:
-    return arange_start_adjoint(g, stop), 0.0, np.sum(g * np.arange(np.size(g)))
+    return arange_start_adjoint(g, stop), 0.0, np.sum(g * np.arange(np.size(g), like=own(g)))
 
 
 @arange.jvp
@@ -34,7 +41,8 @@ def _(
     *,
     dtype: Any = None,
 ) -> Any:
-    return arange_start_tangent(start_dot, out, stop), np.zeros_like(out), step_dot * np.arange(np.size(out))
+    counted = np.arange(np.size(out), like=own(out))
+    return arange_start_tangent(start_dot, out, stop), np.zeros_like(out), step_dot * counted
 
 
 @vjp(

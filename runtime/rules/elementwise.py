@@ -29,6 +29,7 @@ from ..support import (
     exponent_adjoint,
     log_scale,
     not_minus_inf,
+    nothing,
     power_adjoint,
     ratio_or_zero,
     sinc_slope,
@@ -293,17 +294,17 @@ def fabs(g: Any, out: Any, x: Any) -> Any:
 
 @elementwise(np.copysign, math.copysign, samples=[*_BINARY_REAL, (-1.5, 0.3), (np.array([1.5, -0.5]), -2.0)])
 def copysign(g: Any, out: Any, x1: Any, x2: Any) -> Any:
-    return g * np.sign(x1) * np.copysign(1.0, x2), np.zeros_like(g)
+    return g * np.sign(x1) * np.copysign(1.0, x2), nothing(g)
 
 
 @elementwise(np.heaviside, samples=[*_BINARY_REAL, (np.array([-1.5, 2.0]), 0.5)])
 def heaviside(g: Any, out: Any, x1: Any, x2: Any) -> Any:
-    return np.zeros_like(g), g * (x1 == 0)
+    return nothing(g), g * (x1 == 0)
 
 
 @elementwise(np.nextafter, *([math.nextafter] if hasattr(math, "nextafter") else []), samples=_BINARY_REAL)
 def nextafter(g: Any, out: Any, x1: Any, x2: Any) -> Any:
-    return g, np.zeros_like(g)
+    return g, nothing(g)
 
 
 @elementwise(

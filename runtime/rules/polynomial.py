@@ -4,7 +4,7 @@ In: `g` and coefficients, points, roots. Out: what each coefficient, point or ro
 
     @vjp(np.polyval)
     def polyval(g, out, p, x):
-        return polyval_p_adjoint(g, p, x), g * np.polyval(np.polyder(p), x)
+        return polyval_p_adjoint(g, p, x), g * np.polyval(polynomial_slope(p), x)
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from ..support_signal import (
     polyint_adjoint,
     polymul_adjoint,
     polymul_tangent,
+    polynomial_slope,
     polyval_p_adjoint,
     quotient_times,
     roots_slopes,
@@ -42,12 +43,12 @@ from .sampling import complex_, positive, real
     ],
 )
 def polyval(g: Any, out: Any, p: Any, x: Any) -> Any:
-    return polyval_p_adjoint(g, p, x), g * np.polyval(np.polyder(p), x)
+    return polyval_p_adjoint(g, p, x), g * np.polyval(polynomial_slope(p), x)
 
 
 @polyval.jvp
 def polyval_jvp(p_dot: Any, x_dot: Any, out: Any, p: Any, x: Any) -> Any:
-    return np.polyval(p_dot, x), x_dot * np.polyval(np.polyder(p), x)
+    return np.polyval(p_dot, x), x_dot * np.polyval(polynomial_slope(p), x)
 
 
 _PAIRS = [

@@ -162,12 +162,12 @@ def _(ar1_dot: Any, ar2_dot: Any, out: Any, ar1: Any, ar2: Any, assume_unique: A
 
 @vjp(np.setdiff1d, samples=[(_V, np.array([0.35, 0.65])), (_V, np.array([2.5]), True)])
 def difference(g: Any, out: Any, ar1: Any, ar2: Any, assume_unique: Any = False) -> Any:
-    return set_adjoint(g, out, ar1, []), np.zeros_like(ar2)
+    return set_adjoint(g, out, ar1, out[:0]), np.zeros_like(ar2)
 
 
 @difference.jvp
 def _(ar1_dot: Any, ar2_dot: Any, out: Any, ar1: Any, ar2: Any, assume_unique: Any = False) -> Any:
-    return set_tangent(ar1_dot, out, ar1, []), np.zeros_like(out)
+    return set_tangent(ar1_dot, out, ar1, out[:0]), np.zeros_like(out)
 
 
 # Nothing to trim: a zero that is moved is no zero. What is trimmed is in `test_conventions.py`.

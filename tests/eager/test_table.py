@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
-import pathlib
 import warnings
 
 import numpy as np
 import pytest
+from standin import DeviceArray
 
 from adjoin import runtime as rt
 from adjoin.runtime.autograd import grad, gradgradcheck
@@ -18,11 +17,6 @@ from adjoin.runtime.record import record
 from adjoin.runtime.rule import TABLE, NoRule
 from adjoin.runtime.tensors import Tensor
 from adjoin.runtime.tensors import leaf as leaf_of
-
-_spec = importlib.util.spec_from_file_location("standin", pathlib.Path(__file__).with_name("standin.py"))
-_standin = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(_standin)
-DeviceArray = _standin.DeviceArray
 
 #: What has no second derivative at its samples (kinks, singular matrices, single precision), or what a rule's
 #: helpers refuse to record: an error, never a number.

@@ -20,8 +20,8 @@ from typing import Any
 import libcst as cst
 import numpy as np
 
+from ...runtime import support, support_tangent
 from ...runtime import support_memory as memory
-from ...runtime import support_tangent
 from ...runtime.checkpoints import MARK, checkpoint
 from ...runtime.hooks import adjoint_hook
 from ...runtime.instead import instead_of
@@ -32,7 +32,7 @@ from ..analyses.aliases import CHECKS
 from ..errors import AdjoinError, Code
 from ..infer import arg_kind, infer, probe_helper
 from ..ir import UNBOUND, Arg, Callee, Const, Dct, Lst, Op, Ref, Slc, Star, Tup, Var, constants
-from ..kinds import UNKNOWN, Array, Container, Kind, Number, Opaque, Sparse, Unknown
+from ..kinds import UNKNOWN, Array, Container, Kind, Number, Opaque, Sparse, Unknown, home_of
 from ..kinds import Sequence as SequenceKind
 from ..nested import MAKERS, NOT_READ, Differentiated
 from ..results import RULES
@@ -298,7 +298,11 @@ def operation(
         args = callbacks.operands(reader, frame, callee, rule, args, node)
     operands = _as_arrays(reader, function, tuple(reader.arg(a) for a in args), kwargs)
     options = _args(reader, kwargs)
-    options = {k: v for k, v in options.items() if not (k == "out" and v == Const(None))}
+    options = {k: v for k, v in options.items() if not (k in ("out", "like") and v == Const(None))}
+    if function is np.asarray and reader.splicing and len(operands) == 1 and options.keys() <= {"like"}:
+        kind = arg_kind(operands[0])
+        if isinstance(kind, Array) and (not options or kind.home):
+            return operands[0]
     op = Op("call", callee.text, function, callee)
     effect = "io" if _draws(function) else ""
     result = reader.let(op, *operands, effect=effect, options=options)
@@ -322,12 +326,12 @@ def _as_arrays(
     if rule is None or rule.signature is None or name in _TAKE_SEQUENCES or module not in ("numpy", "scipy"):
         return operands
     names = list(rule.signature.parameters)
+    away = [a for a in operands if home_of(arg_kind(a))]
+    like: dict[str, Any] = {"like": away[0]} if away and reader.numpy.value is np else {}
     made = []
     for i, arg in enumerate(operands):
-        wanted = i < len(names) and names[i] in rule.wrt
-        made.append(
-            reader.call(np.asarray, arg) if wanted and isinstance(arg, Lst | Tup) and arg.items else arg
-        )
+        wanted = i < len(names) and names[i] in rule.wrt and isinstance(arg, Lst | Tup) and arg.items
+        made.append(reader.call(np.asarray, arg, **like) if wanted else arg)
     return tuple(made)
 
 
@@ -918,6 +922,16 @@ def builtin(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any
     return register
 
 
+@builtin(support.own)
+def _own(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    """Arrays of NumPy, and the functions of another module, need no `like=` to be told what to make."""
+    x = reader.arg(args[0])
+    kind = arg_kind(x)
+    if isinstance(kind, Array) and kind.home is not None and reader.numpy.value is np:
+        return x
+    return NotImplemented if isinstance(kind, Unknown) and reader.numpy.value is np else Const(None)
+
+
 @builtin(len)
 def _len(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
     (x,) = args
@@ -960,7 +974,7 @@ def type_of(x: Any) -> type | None:
         return x.cls
     if isinstance(x, Var):
         if isinstance(x.kind, Array):
-            return np.ndarray
+            return np.ndarray if x.kind.home is None else None
         if isinstance(x.kind, Number) and x.kind.dtype:
             return {"bool": bool, "int": int, "float": float, "complex": complex}.get(
                 x.kind.dtype, None if x.kind.weak else np.dtype(x.kind.dtype).type

@@ -14,6 +14,7 @@ from typing import Any
 import libcst as cst
 import numpy as np
 
+from ...runtime.array_modules import counterpart
 from ...runtime.rules.methods import ATTRIBUTES
 from ..errors import Code
 from ..infer import arg_kind, size_of
@@ -479,12 +480,16 @@ def attribute(reader: Reader, frame: Frame, x: Any, name: str, node: cst.CSTNode
         )
     if isinstance(x, Ref):
         try:
-            found = getattr(x.value, name)
+            found = counterpart(x.value, getattr(x.value, name))
         except AttributeError as error:
             reader.refuse(frame, node, Code.UNBOUND_NAME, str(error), "check the name")
         path = (*x.path, ("attr", name)) if x.path is not None else None
-        wrapped = reader.wrap(found, f"{x.text}.{name}", path)
-        return Ref(found, f"{x.text}.{name}", x.imports, path) if isinstance(wrapped, Ref) else wrapped
+        if reader.splicing and getattr(x.value, "__name__", "").partition(".")[0] == "numpy":
+            written = reader.numpy_ref(".".join([*x.value.__name__.split(".")[1:], name]), found)
+        else:
+            written = Ref(found, f"{x.text}.{name}", x.imports, path)
+        wrapped = reader.wrap(found, written.text, path)
+        return written if isinstance(wrapped, Ref) else wrapped
     if isinstance(x, ObjectValue):
         return _object_attribute(reader, frame, x, name, node)
     if isinstance(x, Tup) and x.cls is not None and name in x.cls.value._fields:

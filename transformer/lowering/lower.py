@@ -8,16 +8,20 @@ parameter; the free values it takes from the user's globals and closures; the so
 
 from __future__ import annotations
 
+import types
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import libcst as cst
+import numpy as np
 
-from ..ir import Block, Function, Tup, Var
+from ...runtime.array_modules import is_array_module
+from ..builder import NUMPY
+from ..ir import Block, Function, Ref, Tup, Var
 from ..kinds import Kind, Opaque, Static
-from ..source import Source, read
+from ..source import Source, namespace, read
 from .calls import bind
-from .reader import Frame, Free, Path, Reader
+from .reader import Frame, Free, Path, Reader, module_ref
 from .statements import read_body
 from .values import DictValue, ListValue, ObjectValue
 
@@ -47,6 +51,7 @@ def lower(function: Any, kinds: dict[str, Kind], spread: dict[str, int] | None =
 
 def lower_source(source: Source, kinds: dict[str, Kind], spread: dict[str, int]) -> Lowered:
     reader = Reader()
+    reader.numpy = _array_module(source)
     reader.sources.append(source)
     frame = Frame(source, source.function, (), name=source.function.__name__)
     where = source.where()
@@ -85,6 +90,19 @@ def _as_given(value: Any) -> Any:
     if isinstance(value, ObjectValue):
         return replace(value, attributes={k: _as_given(v) for k, v in value.attributes.items()})
     return value
+
+
+def _array_module(source: Source) -> Ref:
+    """The array module that a function names, as it names it: what its derivatives are written with."""
+    names = namespace(source.function)
+    modules = [(name, names.get(name)) for name in _names(source.function.__code__)]
+    found = [module_ref(module, name) for name, module in modules if module is np or is_array_module(module)]
+    return next((ref for ref in found if ref.value is not np), found[0] if found else NUMPY)
+
+
+def _names(code: types.CodeType) -> list[str]:
+    inner = [name for c in code.co_consts if isinstance(c, types.CodeType) for name in _names(c)]
+    return [*code.co_names, *code.co_freevars, *inner]
 
 
 def _bind_parameters(

@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 import libcst as cst
 import numpy as np
 
+from ...runtime.array_modules import standard
 from ..builder import Builder
 from ..comments import notes_at
 from ..errors import AdjoinError, Code, Where
@@ -302,10 +303,9 @@ class Reader(Builder):
         if self.splicing and isinstance(obj, int | float | complex):
             return Const(obj)
         if isinstance(obj, types.ModuleType):
-            alias = f" as {text}" if text != obj.__name__ else ""
-            return Ref(obj, text, f"import {obj.__name__}{alias}", path)
-        if is_function(obj):
-            return Ref(obj, text, _import_of(obj, text), path)
+            return module_ref(obj, text, path)
+        if is_function(obj) or standard(obj) is not obj:
+            return Ref(standard(obj), text, _import_of(obj, text), path)
         if isinstance(obj, np.dtype):
             return Ref(obj, f"{self.numpy.text}.dtype({obj.str!r})", self.numpy.imports, path)
         if path is None:
@@ -483,6 +483,12 @@ class Reader(Builder):
         frame.env = env
         merge.finish()
         return value
+
+
+def module_ref(module: Any, text: str, path: Path | None = None) -> Ref:
+    """A module under the name that it has in the text."""
+    alias = f" as {text}" if text != module.__name__ else ""
+    return Ref(module, text, f"import {module.__name__}{alias}", path)
 
 
 def _lists_to_run(ends: list[Any], born: int) -> list[Mutable]:

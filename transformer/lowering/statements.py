@@ -400,7 +400,7 @@ def _annotated(reader: Reader, frame: Frame, node: cst.AnnAssign) -> None:
 def assign(reader: Reader, frame: Frame, target: cst.CSTNode, result: Any) -> None:
     """Bind a target: a name, a tuple of targets, an element or an attribute."""
     if isinstance(target, cst.Name):
-        if isinstance(result, Var) and not result.name:
+        if isinstance(result, Var) and not result.name and not (reader.splicing and _is_bound(frame, result)):
             result.name = target.value
         elif isinstance(result, Tup) and result.cls is None:
             for i, item in enumerate(result.items):
@@ -418,6 +418,11 @@ def assign(reader: Reader, frame: Frame, target: cst.CSTNode, result: Any) -> No
         reader.refuse(frame, target, Code.UNSUPPORTED_SYNTAX, "a starred target outside a tuple", "")
     else:
         reader.refuse(frame, target, Code.UNSUPPORTED_SYNTAX, "this target is not read", "assign to a name")
+
+
+def _is_bound(frame: Frame, value: Any) -> bool:
+    """Whether a value has a name here already: an operand that a rule calls otherwise keeps its own."""
+    return any(bound is value for bound in frame.env.values())
 
 
 def _unpack(reader: Reader, frame: Frame, target: Any, result: Any) -> None:
