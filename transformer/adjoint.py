@@ -856,7 +856,7 @@ class Adjoint(Reader):
         if _is_regular(rule, bound):
             return plain
         untaken = self.binary("==", g, Const(0))
-        for name in rule.needs(active):
+        for name in sorted(rule.needs(active)):
             arg = plain[name]
             if not isinstance(arg, Var) or not arg.kind.differentiable:
                 continue

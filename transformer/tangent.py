@@ -554,7 +554,7 @@ class Tangent(Reader):
         for g in given[1:]:
             untaken = self.binary("&", untaken, self.binary("==", g, Const(0)))
         safe = Const(rule.safe)
-        for name in rule.needs(active):
+        for name in sorted(rule.needs(active)):
             arg = plain[name]
             if not isinstance(arg, Var) or not arg.kind.differentiable:
                 continue

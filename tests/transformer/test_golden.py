@@ -12,6 +12,8 @@ Every gradient is also compared with central differences.
 from __future__ import annotations
 
 import linecache
+import os
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -83,3 +85,27 @@ def test_it_is_written_the_same_again() -> None:
 
 def test_about_forty() -> None:
     assert len(NAMES) >= 40
+
+
+def test_the_text_does_not_depend_on_the_hash_of_strings(tmp_path):
+    """Processes with other seeds for the hashes of strings, so other orders of their sets, write the same."""
+    program = tmp_path / "model.py"
+    program.write_text(
+        "import numpy as np\n\n\ndef f(A):\n    for i in range(A.shape[0]):\n"
+        "        A[i, i:] /= np.sqrt(A[i, i])\n    return np.sum(np.hypot(A, A.T) / np.abs(A))\n"
+    )
+    ask = "import model, adjoin, numpy as np; print(adjoin.grad(model.f).source_for(np.ones((2, 2))))"
+    texts = set()
+    for seed in "1278":
+        path = os.pathsep.join([str(tmp_path), str(Path(adjoin.__file__).parents[1])])
+        env = {
+            **os.environ,
+            "PYTHONHASHSEED": seed,
+            "PYTHONPATH": path,
+            "ADJOIN_CACHE_DIR": str(tmp_path / seed),
+        }
+        done = subprocess.run(
+            [sys.executable, "-c", ask], env=env, capture_output=True, text=True, check=True
+        )
+        texts.add(done.stdout)
+    assert len(texts) == 1
