@@ -63,7 +63,7 @@ def test_eval():
 def test_function_without_source_or_rule():
     def f(x):
         y = x * 2.0
-        return np.apply_along_axis(np.sum, 0, np.array([y, 1.0]))
+        return np.frombuffer(np.array([y, 1.0]))[0]
 
     assert_refused(f, 1.0, line="np.")
 

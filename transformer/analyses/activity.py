@@ -208,7 +208,7 @@ def refuse_opaque(function: Function, activity: Activity, reasons: dict[int, Adj
     visit(function.body)
     found = Hidden(function, activity).found
     if found is not None:
-        raise reasons.get(id(found)) or AdjoinError(
+        raise reasons.get(id(found.op)) or AdjoinError(
             Code.OPAQUE_CALL,
             f"an active value is put into something that is not followed, by {_word(found)}, and used later",
             where=Where.of(found.site) if found.site else None,
@@ -257,7 +257,7 @@ def _check(s: Let, activity: Activity, reasons: dict[int, AdjoinError]) -> None:
 
 
 def _refusal(s: Let, reasons: dict[int, AdjoinError]) -> AdjoinError:
-    reason = reasons.get(id(s))
+    reason = reasons.get(id(s.op))
     if reason is not None:
         return reason
     function = s.op.function

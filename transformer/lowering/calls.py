@@ -31,7 +31,7 @@ from ...runtime.support import unbroadcast
 from ..analyses.aliases import CHECKS
 from ..errors import AdjoinError, Code
 from ..infer import arg_kind, infer, probe_helper
-from ..ir import UNBOUND, Arg, Callee, Const, Dct, Lst, Op, Ref, Slc, Star, Tup, Var, constants
+from ..ir import UNBOUND, Arg, Callee, Const, Dct, Let, Lst, Op, Ref, Slc, Star, Tup, Var, constants
 from ..kinds import UNKNOWN, Array, Container, Kind, Number, Opaque, Sparse, Unknown, home_of
 from ..kinds import Sequence as SequenceKind
 from ..nested import MAKERS, NOT_READ, Differentiated
@@ -433,7 +433,9 @@ def _read_function(
         reader.rewind(mark)
         del reader.statements[born:]
         result = _opaque(reader, callee, args, kwargs)
-        reader.reasons[id(reader.statements[-1])] = error
+        made = reader.statements[-1]
+        assert isinstance(made, Let)
+        reader.reasons[id(made.op)] = error
         return result
 
 

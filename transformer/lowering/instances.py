@@ -19,7 +19,7 @@ import libcst as cst
 from ..errors import Code
 from ..infer import arg_kind
 from ..ir import UNBOUND, Arg, Block, Const, Function, Let, Op, Ref, Statement, Tup, Var, in_order, rebuild
-from ..kinds import Kind, Number, Opaque, Undefined, join
+from ..kinds import Array, Kind, Number, Opaque, Undefined, join
 from .reader import Frame, Reader
 from .values import Closure, DictValue, ListValue, ObjectValue
 
@@ -60,6 +60,9 @@ def call_instance(
     shape = _shape(values, leaves)
     kinds = tuple(_general(arg_kind(a)) for a in leaves)
     full = (key, shape, kinds)
+    if full not in reader.instances and _is_being_read(reader, key, shape):
+        kinds = tuple(map(_of_any_size, kinds))  # or there would be one for every size, without end
+        full = (key, shape, kinds)
     instance = reader.instances.get(full)
     if instance is None:
         instance = Instance(
@@ -153,6 +156,18 @@ def fresh_name(reader: Reader, name: str) -> str:
 def _general(kind: Kind) -> Kind:
     """Sizes and constants differ from call to call of a recursion."""
     return Number(kind.dtype) if isinstance(kind, Number) else kind
+
+
+def _is_being_read(reader: Reader, key: Any, shape: Any) -> bool:
+    """Whether an instance of the same function, for arguments of the same structure, is not yet complete."""
+    every = reader.instances.items()
+    return any(made.function is None and known[:2] == (key, shape) for known, made in every)
+
+
+def _of_any_size(kind: Kind) -> Kind:
+    if not isinstance(kind, Array) or kind.dims is None:
+        return kind
+    return Array(kind.dtype, (None,) * len(kind.dims))
 
 
 def _leaf_name(arg: Arg, i: int) -> str:

@@ -134,7 +134,7 @@ class Reader(Builder):
         self.maybe_unbound: set[Var] = set()  # names that some path does not bind
         self.instances: dict[Any, Any] = {}  # functions of the module that recursion has made
         self.widened = False  # the elements of a running list turned out to be of a wider kind
-        self.reasons: dict[int, AdjoinError] = {}  # why a call was left as it is, by the id of its statement
+        self.reasons: dict[int, AdjoinError] = {}  # why a call was left as it is, by the id of its operation
         self.hooked = False  # a hook changes or looks at an adjoint
         self.splicing = False  # reading a rule's or helper's body, not the user's
         self.rereading = False  # reading code that was generated
