@@ -90,6 +90,18 @@ def beta_density(a: Any, b: Any, x: Any) -> Any:
     return np.exp(log)
 
 
+def fisher_density(dfn: Any, dfd: Any, x: Any) -> Any:
+    """The density of the F distribution."""
+    total = dfn * x + dfd
+    return beta_density(dfn / 2, dfd / 2, dfn * x / total) * dfn * dfd / (total * total)
+
+
+def jacobi_slopes(out: Any, m: Any) -> Any:
+    """The derivatives of sn, cn, dn and the amplitude."""
+    sn, cn, dn, _ = out
+    return cn * dn, -sn * dn, -m * sn * cn, dn
+
+
 def student_density(df: Any, t: Any) -> Any:
     """The density of Student's distribution."""
     log = scipy.special.gammaln((df + 1) / 2) - scipy.special.gammaln(df / 2) - np.log(df * np.pi) / 2

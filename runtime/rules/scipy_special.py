@@ -30,8 +30,10 @@ from ..support_special import (
     ellipk_slope,
     ellipkinc_m_slope,
     exprel_slope,
+    fisher_density,
     fresnel_slopes,
     gamma_density,
+    jacobi_slopes,
     logsumexp_weights,
     multigammaln_slope,
     one_if_none,
@@ -55,6 +57,9 @@ _ROOT_2_PI = math.sqrt(2 * math.pi)
 _1_OVER_ROOT_2_PI = 1 / math.sqrt(2 * math.pi)
 _HALF_OVER_ROOT_2_PI = 0.5 / math.sqrt(2 * math.pi)
 _ROOT_HALF = math.sqrt(0.5)
+_ROOT_2 = math.sqrt(2)
+_ROOT_PI = math.sqrt(math.pi)
+_2I_OVER_ROOT_PI = 2j / math.sqrt(math.pi)
 _LOG_2 = math.log(2)
 _LOG_10 = math.log(10)
 _DEGREE = math.pi / 180
@@ -69,6 +74,8 @@ _COMPLEX_PAIRS = [(0.7 + 0.4j, 1.2 - 0.3j), (1.5, 0.4 + 0.9j)]
 _BETA = [(0.7, 1.4, 0.3), (np.array([1.3, 0.9]), 1.6, np.array([[0.2], [0.8]]))]
 _ORDERS = [(1.5, 0.7), (0.5, np.array([0.6, 1.9])), (2, 1.1 + 0.4j)]
 _COUNTS = [(2, 0.7), (1, np.array([0.6, 1.9]))]
+_DEGREES = [(3, 0.4), (2, np.array([0.3, 0.7])), (1, 0.4), (0, np.array([0.3, 0.5]))]
+_F = [(3.0, 5.0, 0.7), (2.0, np.array([3.0, 4.0]), np.array([[0.6], [1.9]]))]
 
 
 # -- the gamma family ------------------------------------------------------------------------------
@@ -964,6 +971,94 @@ def log_softmax(g: Any, out: Any, x: Any, axis: Any = None) -> Any:
 @log_softmax.jvp
 def log_softmax_jvp(x_dot: Any, out: Any, x: Any, axis: Any = None) -> Any:
     return x_dot - np.sum(x_dot * np.exp(out), axis=axis, keepdims=True)
+
+
+# -- scaled, shifted and differentiated relatives ----------------------------------------------------
+
+
+@elementwise(scipy.special.hankel1e, wrt=["z"], samples=_ORDERS)
+def hankel1e(g: Any, out: Any, v: Any, z: Any) -> Any:
+    return g * ((scipy.special.hankel1e(v - 1, z) - scipy.special.hankel1e(v + 1, z)) / 2 - 1j * out)
+
+
+@elementwise(scipy.special.hankel2e, wrt=["z"], samples=_ORDERS)
+def hankel2e(g: Any, out: Any, v: Any, z: Any) -> Any:
+    return g * ((scipy.special.hankel2e(v - 1, z) - scipy.special.hankel2e(v + 1, z)) / 2 + 1j * out)
+
+
+@elementwise(scipy.special.fdtr, wrt=["x"], samples=_F)
+def fdtr(g: Any, out: Any, dfn: Any, dfd: Any, x: Any) -> Any:
+    return g * fisher_density(dfn, dfd, x)
+
+
+@elementwise(scipy.special.fdtrc, wrt=["x"], samples=_F)
+def fdtrc(g: Any, out: Any, dfn: Any, dfd: Any, x: Any) -> Any:
+    return -g * fisher_density(dfn, dfd, x)
+
+
+@elementwise(scipy.special.nbdtr, wrt=["p"], samples=[(2, 3, 0.4), (1, 4, np.array([0.3, 0.8]))])
+def nbdtr(g: Any, out: Any, k: Any, n: Any, p: Any) -> Any:
+    return g * beta_density(n, np.floor(k) + 1, p)
+
+
+@elementwise(scipy.special.nbdtrc, wrt=["p"], samples=[(2, 3, 0.4), (1, 4, np.array([0.3, 0.8]))])
+def nbdtrc(g: Any, out: Any, k: Any, n: Any, p: Any) -> Any:
+    return -g * beta_density(n, np.floor(k) + 1, p)
+
+
+@elementwise(
+    scipy.special.voigt_profile,
+    samples=[(0.4, 0.8, 0.3), (np.array([-0.4, 1.3]), 0.7, np.array([[0.2], [0.5]])), (0.0, 0.8, 0.3)],
+)
+def voigt_profile(g: Any, out: Any, x: Any, sigma: Any, gamma: Any) -> Any:
+    z = (x + 1j * gamma) / (sigma * _ROOT_2)
+    slope = g * (_2I_OVER_ROOT_PI - 2 * z * scipy.special.wofz(z)) / (2 * sigma * sigma * _ROOT_PI)
+    return np.real(slope), -np.real(slope * z) * _ROOT_2 - g * out / sigma, -np.imag(slope)
+
+
+@elementwise(scipy.special.eval_sh_legendre, wrt=["x"], samples=_DEGREES)
+def eval_sh_legendre(g: Any, out: Any, n: Any, x: Any) -> Any:
+    return g * (n > 0) * (n + 1) * scipy.special.eval_jacobi(n - 1, 1, 1, 2 * x - 1)
+
+
+@elementwise(scipy.special.eval_sh_chebyt, wrt=["x"], samples=_DEGREES)
+def eval_sh_chebyt(g: Any, out: Any, n: Any, x: Any) -> Any:
+    return 2 * g * n * scipy.special.eval_chebyu(n - 1, 2 * x - 1)
+
+
+@elementwise(scipy.special.eval_chebyc, wrt=["x"], samples=_DEGREES)
+def eval_chebyc(g: Any, out: Any, n: Any, x: Any) -> Any:
+    return g * n * scipy.special.eval_chebyu(n - 1, x / 2)
+
+
+@elementwise(scipy.special.jvp, wrt=["z"], samples=[*_ORDERS, (1.5, 0.7, 2)])
+def jvp(g: Any, out: Any, v: Any, z: Any, n: int = 1) -> Any:
+    return g * scipy.special.jvp(v, z, n + 1)
+
+
+@elementwise(scipy.special.yvp, wrt=["z"], samples=[*_ORDERS, (1.5, 0.7, 2)])
+def yvp(g: Any, out: Any, v: Any, z: Any, n: int = 1) -> Any:
+    return g * scipy.special.yvp(v, z, n + 1)
+
+
+@elementwise(scipy.special.ivp, wrt=["z"], samples=[*_ORDERS, (1.5, 0.7, 2)])
+def ivp(g: Any, out: Any, v: Any, z: Any, n: int = 1) -> Any:
+    return g * scipy.special.ivp(v, z, n + 1)
+
+
+@elementwise(scipy.special.kvp, wrt=["z"], samples=[*_ORDERS, (1.5, 0.7, 2)])
+def kvp(g: Any, out: Any, v: Any, z: Any, n: int = 1) -> Any:
+    return g * scipy.special.kvp(v, z, n + 1)
+
+
+@vjp(scipy.special.ellipj, wrt=["u"], samples=[(0.7, 0.4), (np.array([0.3, -0.9]), np.array([0.2, 0.8]))])
+def ellipj(g: Any, out: Any, u: Any, m: Any) -> Any:
+    return unbroadcast(weighted_parts(g, jacobi_slopes(out, m)), u)
+
+
+@ellipj.jvp
+def ellipj_jvp(u_dot: Any, out: Any, u: Any, m: Any) -> Any:
+    return times_each(u_dot, jacobi_slopes(out, m))
 
 
 nondifferentiable(scipy.special.gammasgn, scipy.special.round)
