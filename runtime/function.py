@@ -258,14 +258,17 @@ def _attach(
                 placed(result, node, i)
 
 
-@functools.cache
 def _plan(cls: Any, needs: tuple[bool, ...]) -> Plan:
-    plan = Plan.__new__(Plan)
-    plan.name = f"{cls.__name__}Backward"
-    plan.saves = True
-    plan.quick = False
-    plan.operands = None if all(needs) else needs
-    return plan
+    plans: dict[tuple[bool, ...], Plan] = cls.__dict__.get("_plans") or {}
+    if not plans:
+        cls._plans = plans  # on the class, so that a class made within a function is let go with its plans
+    if needs not in plans:
+        plan = plans[needs] = Plan.__new__(Plan)
+        plan.name = f"{cls.__name__}Backward"
+        plan.saves = True
+        plan.quick = False
+        plan.operands = None if all(needs) else needs
+    return plans[needs]
 
 
 class FunctionNode(Node):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import re
+import weakref
 
 import numpy as np
 import pytest
@@ -270,3 +272,14 @@ def test_a_function_without_a_gradient_is_a_leaf():
     with rt.no_grad():
         assert Scale.apply(leaf(1.0), 2.0).is_leaf
     assert np.isclose(Scale.apply(tensor(1.0), 2.0).item(), 2.0)
+
+
+def test_a_function_class_is_let_go():
+    def used():
+        made = function("Local", lambda g: g)
+        made.apply(leaf(1.0, 2.0)).sum().backward()
+        return weakref.ref(made)
+
+    kept = used()
+    gc.collect()  # a class is in cycles with itself
+    assert kept() is None
