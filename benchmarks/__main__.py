@@ -6,7 +6,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-NAMES = ["worked", "kernel_ratios", "memory", "first_call", "eager"]
+NAMES = ["worked", "kernel_ratios", "memory", "first_call", "derivatives", "eager"]
 
 for name in sys.argv[1:] or NAMES:
     if name not in NAMES:
