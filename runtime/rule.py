@@ -281,24 +281,85 @@ def _add_results(a: Any, b: Any) -> Any:
 # -- the decorators: one per kind --------------------------------------------------------------------
 
 
-def _decorator(kind: str) -> Callable[..., Callable[[Callable[..., Any]], Rule]]:
-    def decorator(*functions: Callable[..., Any], **options: Any) -> Callable[[Callable[..., Any]], Rule]:
-        def register(body: Callable[..., Any]) -> Rule:
-            rule = Rule(kind, body, functions, **options)
-            for function in functions:
-                TABLE[function] = rule
-            return rule
-
-        return register
-
-    decorator.__name__ = kind
-    return decorator
+Register = Callable[[Callable[..., Any]], Rule]
 
 
-elementwise = _decorator("elementwise")
-linear = _decorator("linear")
-multilinear = _decorator("multilinear")
-vjp = _decorator("vjp")
+def _register(kind: str, functions: Sequence[Callable[..., Any]], options: dict[str, Any]) -> Register:
+    def register(body: Callable[..., Any]) -> Rule:
+        rule = Rule(kind, body, functions, **options)
+        for function in functions:
+            TABLE[function] = rule
+        return rule
+
+    return register
+
+
+def elementwise(*functions: Callable[..., Any], **options: Any) -> Register:
+    """Decorator: the rule of operations that work element by element, with broadcasting.
+
+    The body is linear in `g`, so its text serves adjoints and tangents alike: an expression for each operand,
+    `g` times the derivative. It does not sum what was broadcast, and conjugates nothing: that is done around
+    it. A function of your own that has a rule is not read any more; it is called as it is, so it stands in a
+    module, under its own name.
+
+    Args:
+        functions: the operations.
+        options: of `Rule`: `wrt`, `steps`, `safe`, `holomorphic`, `only`.
+
+    >>> def softplus(x):
+    ...     return np.logaddexp(0.0, x)
+    >>> @elementwise(softplus)
+    ... def softplus_rule(g, out, x):
+    ...     return g * (1 - np.exp(-out))
+    >>> softplus_rule.vjp(["x"], 1.0, np.log(2.0), softplus_rule.bind([0.0], {}))
+    (np.float64(0.5),)
+    """
+    return _register("elementwise", functions, options)
+
+
+def linear(*functions: Callable[..., Any], **options: Any) -> Register:
+    """Decorator: the rule of operations that are linear in their differentiable operands, all at once.
+
+    The body is the transpose: what `g` pulls back to. The tangent is the operation itself, so that is all
+    there is to say.
+
+    >>> def shifted(a, by):
+    ...     return np.roll(a, by)
+    >>> @linear(shifted, wrt=["a"])
+    ... def shifted_rule(g, out, a, by):
+    ...     return np.roll(g, -by)
+    >>> shifted_rule.tangent({"a": np.array([1.0, 2.0])}, None, shifted_rule.bind([np.zeros(2), 1], {}))
+    array([2., 1.])
+    """
+    return _register("linear", functions, options)
+
+
+def multilinear(*functions: Callable[..., Any], **options: Any) -> Register:
+    """Decorator: the rule of operations that are linear in each differentiable operand on its own: products.
+
+    The body is, for each operand, the transpose with the others held. The tangent is the operation with one
+    operand after the other replaced.
+    """
+    return _register("multilinear", functions, options)
+
+
+def vjp(*functions: Callable[..., Any], **options: Any) -> Register:
+    """Decorator: the rule of any other operation.
+
+    The body has the adjoint, in the shape of each operand. For forward mode and second derivatives it takes a
+    tangent beside it, which `Rule.jvp` adds: one more function, with a tangent for each differentiable
+    operand in the place of `g`, and an expression for each of them.
+
+    >>> def energy(a, b):
+    ...     return float(a @ b)
+    >>> @vjp(energy)
+    ... def energy_rule(g, out, a, b):
+    ...     return g * b, g * a
+    >>> @energy_rule.jvp
+    ... def energy_tangent(a_dot, b_dot, out, a, b):
+    ...     return np.sum(a_dot * b), np.sum(a * b_dot)
+    """
+    return _register("vjp", functions, options)
 
 
 def nondifferentiable(*functions: Callable[..., Any]) -> None:
