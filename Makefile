@@ -59,7 +59,7 @@ test-3.%: .venvs/3.%/made
 
 test-gpu: $(VENV)/made
 	$(BIN)/python $(PIP) -e '.[cupy]'
-	$(BIN)/python -m pytest $(PYTEST_FLAGS) -m gpu
+	$(BIN)/python -m pytest $(PYTEST_FLAGS) -rs -m gpu
 
 fuzz: $(VENV)/made
 	$(BIN)/python tests/programs/fuzz.py $(PROGRAMS) --jobs 2

@@ -20,7 +20,15 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["is_array_module", "module_of", "standard"]
+__all__ = [
+    "counterpart",
+    "is_array_module",
+    "module_of",
+    "name_in",
+    "namespace_of",
+    "speaks_numpy",
+    "standard",
+]
 
 #: Names of NumPy's modules within it, which array modules have too.
 _INNER = ("", "linalg", "fft", "random")
@@ -66,8 +74,32 @@ def counterpart(module: Any, function: Any) -> Any:
     >>> counterpart(np, np.sin) is np.sin
     True
     """
+    if not isinstance(module, types.ModuleType):
+        return function
+    if not is_array_module(module):  # `linalg` of one
+        module = sys.modules.get(module.__name__.partition(".")[0])
     found = _counterparts(module).get(id(function)) if is_array_module(module) else None
     return function if found is None else found[1]
+
+
+def name_in(module: Any, path: str, function: Any) -> str | None:
+    """What a function of NumPy is called in an array module: its own name, or another; None if it is missing.
+
+    >>> name_in(np, "linalg.norm", np.linalg.norm)
+    'linalg.norm'
+    """
+    found: Any = module
+    for part in path.split("."):
+        found = getattr(found, part, None)
+    if found is not None:
+        return path
+    others = (name for name in dir(np) if getattr(np, name) is function and hasattr(module, name))
+    return next(others, None)
+
+
+def speaks_numpy(module: Any) -> bool:
+    """Whether NumPy's own functions take the module's arrays; those of a bare namespace they copy."""
+    return hasattr(module, "ndarray")
 
 
 def _counterparts(module: Any) -> dict[int, tuple[Any, Any]]:
@@ -104,4 +136,16 @@ def module_of(array: Any) -> str | None:
     """
     if isinstance(array, np.ndarray | np.generic) or not hasattr(array, "dtype"):
         return None
-    return type(array).__module__.partition(".")[0]
+    home = type(array).__module__.partition(".")[0]
+    if home not in _namespaces and hasattr(array, "__array_namespace__"):
+        _namespaces[home] = array.__array_namespace__()
+    return home
+
+
+#: For each package of `module_of`, what its arrays answer to `__array_namespace__()`.
+_namespaces: dict[str, Any] = {}
+
+
+def namespace_of(home: str) -> Any:
+    """The namespace of the array API standard that arrays of a package have; None if they have none."""
+    return _namespaces.get(home)

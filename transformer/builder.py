@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ..runtime.array_modules import name_in
 from .hints import hint_of
 from .infer import arg_kind, infer
 from .ir import (
@@ -126,11 +127,9 @@ class Builder:
 
     def numpy_ref(self, path: str, value: Any) -> Ref:
         """Something of NumPy's, from the user's array module if that has it too."""
-        found: Any = self.numpy.value
-        for part in path.split("."):
-            found = getattr(found, part, None)
-        module = self.numpy if found is not None else NUMPY
-        return Ref(value, f"{module.text}.{path}", module.imports)
+        name = name_in(self.numpy.value, path, value)
+        module = self.numpy if name is not None else NUMPY
+        return Ref(value, f"{module.text}.{name or path}", module.imports)
 
     def value(self, arg: Arg, name: str = "", kind: Kind | None = None) -> Var:
         """A variable that is another operand: a display, a constant or a second name."""

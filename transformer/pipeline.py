@@ -8,6 +8,7 @@ and what it depends on.
 
 from __future__ import annotations
 
+import ast
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -16,10 +17,12 @@ from typing import Any
 import numpy as np
 
 from ..runtime import support_memory
+from ..runtime.array_modules import speaks_numpy
 from .adjoint import Adjoint, Reverse
 from .analyses.activity import refuse_opaque
 from .analyses.aliases import Aliases
 from .analyses.certain import certainly_bound
+from .builder import NUMPY
 from .checkpoint import Rerun, extract, without_marks
 from .emit import Module, emit
 from .errors import AdjoinError, Code, Where
@@ -387,6 +390,8 @@ def _module(lowered: Lowered, functions: list[Function], request: Request) -> Ge
         return _module(lowered, renamed, request)
     imports = sorted(dict.fromkeys([*module.imports, *helpers.imports]))
     parts = ["\n".join(imports), helpers.text, *texts]
+    if not speaks_numpy(lowered.reader.numpy.value):
+        _refuse_numpy(lowered, "\n\n".join([helpers.text, *texts]))
     text = "\n\n\n".join(p.strip("\n") for p in parts if p.strip()) + "\n"
     used = [f for f in lowered.free if any(f.var in fn.free for fn in functions)]
     return Generated(
@@ -399,6 +404,23 @@ def _module(lowered: Lowered, functions: list[Function], request: Request) -> Ge
         lowered.writes,
         lowered.reader.hooked,
     )
+
+
+#: What NumPy's functions tell of arrays of any sort without turning them into its own.
+_ASKS = frozenset({"shape", "ndim", "broadcast_shapes", "errstate"})
+
+
+def _refuse_numpy(lowered: Lowered, text: str) -> None:
+    """Refuse what would copy the arrays of an array API namespace to the host, for NumPy to compute with."""
+    nodes = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Attribute)]
+    named = {n.attr for n in nodes if isinstance(n.value, ast.Name) and n.value.id == NUMPY.text} - _ASKS
+    if named:
+        name = lowered.reader.numpy.value.__name__
+        missing = ", ".join(f"`{each}`" for each in sorted(named))
+        raise _at_function(
+            lowered, Code.NO_RULE, f"the derivative needs {missing}, which {name} does not have",
+            "use functions of the array API alone, or pass arrays of NumPy or CuPy",
+        )  # fmt: skip
 
 
 def _instances(lowered: Lowered, module: Module) -> list[str]:

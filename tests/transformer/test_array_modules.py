@@ -22,6 +22,7 @@ from standin import MISSING, DeviceArray, Mixed, device
 
 import adjoin
 import adjoin.runtime.rules
+from adjoin.runtime.array_modules import standard
 from adjoin.runtime.rule import TABLE
 
 MODULES = {"": np, "linalg.": np.linalg, "fft.": np.fft}
@@ -246,3 +247,99 @@ def check(call: Call, function: Callable[..., Any]) -> str:
         found = results(got, *moved)
     assert_like(found, expected)
     return got.source
+
+
+# -- namespaces of the array API ----------------------------------------------------------------------
+
+
+def curve(x, y):
+    xp = x.__array_namespace__()
+    z = xp.sin(x) * xp.exp(-y)
+    return xp.sum(z * z) / 2.0
+
+
+def layer(x, A):
+    xp = x.__array_namespace__()
+    t = xp.tanh(xp.matmul(A, x))
+    return xp.mean(t**2) + xp.sum(xp.sqrt(x) * x)
+
+
+def shapes(x, A):
+    xp = x.__array_namespace__()
+    b = xp.sum(xp.acosh(A + 1.0), axis=1) * x
+    return xp.sum(xp.atan2(b, 1.0 + b * b)) + xp.sum(x[1:] * x[:-1])
+
+
+X = np.linspace(1.0, 2.0, 4)
+ARGUMENTS = {curve: (X, 0.5 * X), layer: (X, np.outer(X, X) / 9), shapes: (X, np.outer(X, X[::-1]))}
+
+
+@pytest.mark.parametrize("function", ARGUMENTS)
+def test_array_api(function: Any) -> None:
+    strict = pytest.importorskip("array_api_strict")
+    args = ARGUMENTS[function]
+    gradient = adjoin.grad(function, argnums=(0, 1))
+    expected = gradient(*args)
+    assert "import numpy as np" in gradient.source
+    found = gradient(*map(strict.asarray, args))
+    assert "import array_api_strict as xp" in gradient.source and "np." not in gradient.source
+    for one, other in zip(found, expected, strict=True):
+        assert type(one) is type(strict.asarray(1.0)) and one.shape == other.shape
+        np.testing.assert_allclose(np.asarray(one), other, rtol=1e-12)
+    for i in range(2):  # and NumPy's are those of differences
+        step = np.zeros_like(args[i])
+        step.flat[1] = 1e-6
+        ahead, behind = (
+            function(*(a + sign * step if k == i else a for k, a in enumerate(args))) for sign in (1, -1)
+        )
+        np.testing.assert_allclose(expected[i].flat[1], (ahead - behind) / 2e-6, rtol=1e-6)
+
+
+def test_array_api_goes_without_numpy() -> None:
+    strict = pytest.importorskip("array_api_strict")
+
+    def f(x: Any) -> Any:
+        xp = x.__array_namespace__()
+        return xp.prod(x)
+
+    with pytest.raises(adjoin.AdjoinError, match="which array_api_strict does not have"):
+        adjoin.grad(f)(strict.asarray(X))
+
+
+# -- CuPy itself ---------------------------------------------------------------------------------------
+
+
+def test_cupy_is_known_without_a_gpu() -> None:
+    cupy = pytest.importorskip("cupy")
+    assert standard(cupy.sin) is np.sin and standard(cupy.sum) is np.sum
+    assert standard(cupy.linalg.norm) is np.linalg.norm
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not adjoin.runtime.cuda.is_available(), reason="no GPU answers")
+@pytest.mark.parametrize("call", calls(every=False))
+def test_on_a_gpu(call: Call) -> None:
+    """The table with CuPy's arrays, in code written with NumPy."""
+    import cupy
+
+    def there(value: Any) -> Any:
+        if isinstance(value, np.ndarray | np.generic):
+            return cupy.asarray(value)
+        return type(value)(map(there, value)) if type(value) in (list, tuple) else value
+
+    name = written(call.case.function)
+    if name in MISSING or name in NO_PROTOCOL:
+        pytest.skip(f"CuPy has no {name}")
+    function = compiled(call.text.replace("np.", "cp."), {"cp": cupy})
+    value = function(*map(there, call.leaves))
+    if not isinstance(value, cupy.ndarray):
+        pytest.skip("several results")
+    gradient = adjoin.grad(function, argnums=tuple(call.active))
+    plain = adjoin.grad(compiled(call.text, {"np": np}), argnums=tuple(call.active))
+    seed = random_like(np.asarray(plain.primal(*call.leaves)), np.random.default_rng(0))
+    bars = gradient.adjoint(gradient.forward(*map(there, call.leaves))[1], there(seed))
+    expected = plain.adjoint(plain.forward(*call.leaves)[1], seed)
+    for one, other in zip(bars, expected, strict=True):
+        if isinstance(other, np.ndarray):
+            assert isinstance(one, cupy.ndarray)
+            np.testing.assert_allclose(one.get(), other, rtol=1e-8, atol=1e-10)

@@ -22,6 +22,7 @@ import numpy as np
 
 from ...runtime import support, support_tangent
 from ...runtime import support_memory as memory
+from ...runtime.array_modules import namespace_of
 from ...runtime.checkpoints import MARK, checkpoint
 from ...runtime.hooks import adjoint_hook
 from ...runtime.instead import instead_of
@@ -29,6 +30,7 @@ from ...runtime.rule import lookup
 from ...runtime.rules.methods import IN_PLACE, METHODS
 from ...runtime.support import unbroadcast
 from ..analyses.aliases import CHECKS
+from ..builder import NUMPY
 from ..errors import AdjoinError, Code
 from ..infer import arg_kind, infer, probe_helper
 from ..ir import UNBOUND, Arg, Callee, Const, Dct, Let, Lst, Op, Ref, Slc, Star, Tup, Var, constants
@@ -51,7 +53,7 @@ from .expressions import (
 )
 from .generated import TANGENTS_TOGETHER, TOGETHER, WRITING, carried, together
 from .instances import call_instance, is_recursive
-from .reader import Frame, Path, Reader
+from .reader import Frame, Path, Reader, module_ref
 from .values import (
     Bound,
     Choice,
@@ -743,6 +745,26 @@ def _helper_kind(function: Any, operands: tuple[Arg, ...]) -> Kind:
 # -- methods -----------------------------------------------------------------------------------------
 
 
+def _namespace(reader: Reader, frame: Frame, x: Var, node: cst.CSTNode | None) -> Ref:
+    """`x.__array_namespace__()`: the module that the arrays of this signature are from, imported as such."""
+    if not isinstance(x.kind, Array | Number):
+        reader.refuse(
+            frame,
+            node,
+            Code.OPAQUE_CALL,
+            "the array module of this value is not known before running",
+            "take it from an argument that is an array",
+        )
+    home = home_of(x.kind)
+    if home is None:
+        return reader.numpy if reader.numpy.value is np else NUMPY
+    module = namespace_of(home)
+    if module is None:
+        reader.refuse(frame, node, Code.OPAQUE_CALL, f"arrays of {home} have no namespace", "name the module")
+    reader.numpy = module_ref(module, "xp")
+    return reader.numpy
+
+
 def method(
     reader: Reader,
     frame: Frame,
@@ -753,6 +775,8 @@ def method(
     node: cst.CSTNode | None,
 ) -> Any:
     """`x.name(*args)` of an array, list, dict, string, tuple or unknown object."""
+    if name == "__array_namespace__" and isinstance(x, Var):
+        return _namespace(reader, frame, x, node)
     if isinstance(x, ListValue):
         from .containers import list_method
 
