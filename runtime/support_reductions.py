@@ -515,6 +515,15 @@ def sequence_products_tangent(xs_dot: Any, xs: Any) -> Any:
     return np.sum(np.array(xs_dot) * factors(np.array(xs), None, True))
 
 
+def moving_sum(xs_dot: Any, slopes: Any) -> Any:
+    """The sum of tangents times slopes; None is the tangent of an operand that does not move.
+
+    >>> moving_sum((2.0, None), (0.5, 3.0))
+    1.0
+    """
+    return sum([x_dot * slope for x_dot, slope in zip(xs_dot, slopes, strict=True) if x_dot is not None])
+
+
 def sumprod_adjoint(g: Any, q: Any, p: Any) -> Any:
     """The adjoint of `p` in the sum of the products of `p` and `q`."""
     return like_sequence([g * one for one in q], p)

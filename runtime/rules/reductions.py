@@ -43,6 +43,7 @@ from ..support_reductions import (
     factors,
     keep_axes,
     kept,
+    moving_sum,
     nan_count,
     nan_deviation,
     nan_factors,
@@ -975,7 +976,7 @@ def math_hypot(g: Any, out: Any, *coordinates: Any) -> Any:
 
 @math_hypot.jvp
 def _(coordinates_dot: Any, out: Any, *coordinates: Any) -> Any:
-    return sumprod_tangent(coordinates_dot, [ratio_or_zero(x, out) for x in coordinates])
+    return moving_sum(coordinates_dot, [ratio_or_zero(x, out) for x in coordinates])
 
 
 @vjp(math.dist, samples=[([0.7, -0.2], [0.1, 0.5]), (_V, _GRID)])
