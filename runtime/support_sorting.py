@@ -201,3 +201,28 @@ def trim_zeros_adjoint(g: Any, x: Any, trim: Any) -> Any:
 def trim_zeros_tangent(x_dot: Any, out: Any, x: Any, trim: Any) -> Any:
     """The tangent of ``np.trim_zeros``."""
     return np.reshape(np.asarray(x_dot, like=own(x_dot))[trimmed_window(x, trim)], np.shape(out))
+
+
+
+# -- Python's own order ------------------------------------------------------------------------------
+
+
+def order_of(keys: Any, reverse: Any) -> Any:
+    """The positions of the keys in the order of ``sorted``.
+
+    >>> order_of([2.0, 1.0, 2.0], False), order_of([2.0, 1.0, 2.0], True)
+    (array([1, 0, 2]), array([0, 2, 1]))
+    """
+    return np.array(sorted(range(len(keys)), key=keys.__getitem__, reverse=bool(reverse)), dtype=np.int64)
+
+
+def first_extreme(keys: Any, largest: Any) -> Any:
+    """The position of the element that ``max`` or ``min`` takes: the first one among equals.
+
+    >>> first_extreme([1.0, 2.0, 2.0], True), first_extreme([1.0, 2.0, 2.0], False)
+    (1, 0)
+    """
+    if len(keys) == 0:
+        raise ValueError("max() arg is an empty sequence" if largest else "min() arg is an empty sequence")
+    positions = range(len(keys))
+    return max(positions, key=keys.__getitem__) if largest else min(positions, key=keys.__getitem__)

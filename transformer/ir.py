@@ -445,6 +445,20 @@ def operands(statement: Statement) -> tuple[Arg, ...]:
     return (statement.manager,)
 
 
+def bound_inside(body: Block) -> set[Var]:
+    """Every variable that a block and the blocks in it bind."""
+    found: set[Var] = set()
+    for s in walk(body):
+        found.update(bound(s))
+        if isinstance(s, For | While):
+            found.update(s.params)
+        if isinstance(s, For):
+            found.add(s.index)
+        if isinstance(s, Try):
+            found.update(h.name for h in s.handlers if h.name is not None)
+    return found
+
+
 def walk(block: Block) -> Iterator[Statement]:
     """Every statement of a block, those of inner blocks after the one that holds them."""
     for statement in block.body:

@@ -167,6 +167,8 @@ def _operands(s: Let) -> list[Var]:
     if form == "attribute" and function is None:
         metadata = ATTRIBUTES.get(s.op.text, s) is None
         return [] if metadata else list(variables(s.args[0]))
+    if form == "index" and isinstance(arg_kind(s.args[0]), Opaque):  # an object that may do anything
+        return [v for arg in s.operands for v in variables(arg)]
     args: list[Arg] = (
         list(s.operands) if form == "fstring" or _spells(function) else differentiable_operands(s)
     )

@@ -43,6 +43,7 @@ from ..ir import (
     Slc,
     Tup,
     Var,
+    bound_inside,
     in_order,
     walk,
 )
@@ -253,7 +254,7 @@ def closing(
         what = f"the callback `{_name(name, function)}` changes a container of the function around it"
         reader.refuse(frame, node, Code.MUTATION, what, "return the new value")
     body = Block(tuple(statements), (value,))
-    inside = derivatives.bound_inside(body) | {*own, UNBOUND}
+    inside = bound_inside(body) | {*own, UNBOUND}
     captured = tuple(v for v in in_order(body) if v not in inside)
     given = derivatives.named_apart((*own, *captured))
     mine = tuple(given[v] for v in own)

@@ -9,6 +9,7 @@ In: a reader, a frame, a callee and arguments as values. Out: the value of the c
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 import math
@@ -131,6 +132,8 @@ def call(
     if isinstance(callee, Partial):
         return call(reader, frame, callee.function, [*callee.args, *args], {**callee.kwargs, **kwargs}, node)
     if isinstance(callee, Bound):
+        if isinstance(callee.function, Ref) and callee.function.value is object.__init__:
+            return Const(None)
         return call(reader, frame, callee.function, [callee.receiver, *args], kwargs, node)
     if isinstance(callee, Method):
         return method(reader, frame, callee.receiver, callee.name, args, kwargs, node)
@@ -251,7 +254,7 @@ def _call_ref(
         receiver = reader.wrap(function.__self__, getattr(function.__self__, "__name__", "self"), path)
         return call(reader, frame, Ref(function.__func__, callee.text), [receiver, *args], kwargs, node)
     if isinstance(function, type):
-        made = _construct(reader, frame, callee, args, kwargs, node)
+        made = construct(reader, frame, callee, args, kwargs, node)
         if made is not NotImplemented:
             return made
     if _has_readable_source(function):
@@ -609,7 +612,7 @@ def bind(
         raise CallError(f"{name}() got an unexpected keyword argument {next(iter(kwargs))!r}")
 
 
-def _construct(
+def construct(
     reader: Reader,
     frame: Frame,
     callee: Ref,
@@ -621,27 +624,50 @@ def _construct(
     cls = callee.value
     if cls is types.SimpleNamespace and not args:
         return reader.new(ObjectValue(cls, dict(kwargs)))
-    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+    if issubclass(cls, tuple) and hasattr(cls, "_fields") and _is_made(cls.__new__):
         given = dict(zip(cls._fields, args, strict=False)) | kwargs
         filled = {f: given.get(f, Const(getattr(cls, "_field_defaults", {}).get(f))) for f in cls._fields}
         return Tup(tuple(filled.values()), callee)
-    if hasattr(cls, "__dataclass_fields__") and "__post_init__" not in vars(cls):
-        import dataclasses
-
-        fields = [f for f in dataclasses.fields(cls) if f.init]
-        attributes = dict(zip([f.name for f in fields], args, strict=False)) | kwargs
-        for f in fields:
-            if f.name not in attributes:
-                if f.default is not dataclasses.MISSING:
-                    attributes[f.name] = reader.wrap(f.default, f.name, None)
-                elif f.default_factory is not dataclasses.MISSING:
-                    attributes[f.name] = call(reader, frame, Ref(f.default_factory, "factory"), [], {}, node)
-        return reader.new(ObjectValue(cls, attributes))
+    if hasattr(cls, "__dataclass_fields__") and _is_made(cls.__init__):
+        return _dataclass(reader, frame, cls, args, kwargs, node)
     init = cls.__init__
     if not hasattr(init, "__code__") or (cls.__module__ or "").partition(".")[0] in _LIBRARIES:
         return NotImplemented
     made = reader.new(ObjectValue(cls, {}))
     call(reader, frame, Ref(init, f"{cls.__name__}.__init__"), [made, *args], kwargs, node)
+    return made
+
+
+def _is_made(method: Any) -> bool:
+    """Whether `dataclass` or `namedtuple` has written a method, not the user."""
+    return getattr(getattr(method, "__code__", None), "co_filename", "<string>") == "<string>"
+
+
+def _dataclass(
+    reader: Reader,
+    frame: Frame,
+    cls: Any,
+    args: list[Any],
+    kwargs: dict[str, Any],
+    node: cst.CSTNode | None,
+) -> Any:
+    """An instance as the `__init__` makes it that `dataclass` writes."""
+    fields = dataclasses.fields(cls)
+    given = dict(zip([f.name for f in fields if f.init and not f.kw_only], args, strict=False)) | kwargs
+    attributes = {}
+    for f in fields:
+        if f.init and f.name in given:
+            attributes[f.name] = given[f.name]
+        elif f.default is not dataclasses.MISSING:
+            attributes[f.name] = reader.wrap(f.default, f.name, None)
+        elif f.default_factory is not dataclasses.MISSING:
+            attributes[f.name] = call(reader, frame, Ref(f.default_factory, "factory"), [], {}, node)
+    inits = {f.name for f in fields if f.init}
+    if len(args) > len(inits) or not given.keys() <= inits or inits - attributes.keys():
+        return NotImplemented  # fields that are handed to `__post_init__`, or a call that does not fit
+    made = reader.new(ObjectValue(cls, attributes))
+    if hasattr(cls, "__post_init__"):
+        call(reader, frame, attribute(reader, frame, made, "__post_init__", node), [], {}, node)
     return made
 
 
@@ -715,6 +741,11 @@ def _read_helper_body(
         return NotImplemented
     finally:
         reader.splicing, reader.rereading = outer
+
+
+def helper_op(function: Any) -> Op:
+    """A call of a support helper."""
+    return Op("call", function.__name__, function, Ref(function, function.__name__, "support"))
 
 
 def _folded(function: Any, args: list[Any], kwargs: dict[str, Any]) -> Const | None:
@@ -1138,6 +1169,11 @@ def _extremum_of(function: Any) -> Callable[..., Any]:
     def handler(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         from .loops import listed
 
+        if kwargs.get("key", Const(None)) != Const(None) and "default" not in kwargs:
+            from .ordering import first_by_key
+
+            among = args[0] if len(args) == 1 else reader.new(ListValue(list(args)))
+            return first_by_key(reader, frame, function, among, kwargs["key"], node)
         if kwargs.keys() - {"default"}:
             return NotImplemented
         if len(args) > 1:
@@ -1260,11 +1296,6 @@ def _pow(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], 
         if len(args) != 2 or kwargs
         else reader.binary("**", reader.arg(args[0]), reader.arg(args[1]))
     )
-
-
-@builtin(super)
-def _super(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-    reader.refuse(frame, node, Code.UNSUPPORTED_SYNTAX, "super() is not followed", "name the base class")
 
 
 __all__ = ["BUILTINS", "Container", "Dct", "Lst", "Star", "arguments", "bind", "builtin", "call", "defaults",

@@ -16,7 +16,7 @@ from ..infer import arg_kind
 from ..ir import DELETE, INDEX, Arg, Const, Op, Ref, Tup
 from ..kinds import INT, UNDEFINED, Kind, Opaque, join
 from ..kinds import Sequence as SequenceKind
-from .expressions import opened
+from .expressions import opened, subscript
 from .reader import Frame, Reader
 from .values import DictValue, Generator, Iteration, ListValue, Steps
 
@@ -192,12 +192,16 @@ def _known_list(
         return Const(None)
     if name == "copy":
         return reader.new(ListValue(list(x.items)))
-    if name == "sort" and not args and not kwargs:
-        from .calls import operation
+    if name == "sort" and not args:
+        from .calls import call
 
-        ordered = operation(reader, frame, Ref(sorted, "sorted"), [x], {}, node)
+        items = reader.new(ListValue(list(x.items)))
+        ordered = call(reader, frame, Ref(sorted, "sorted"), [items], kwargs, node)
         reader.change(x)
-        x.items[:] = [reader.index(reader.arg(ordered), Const(i)) for i in range(len(x.items))]
+        if isinstance(ordered, ListValue) and ordered.var is None:
+            x.items[:] = ordered.items
+        else:
+            x.items[:] = [subscript(reader, frame, ordered, Const(i), node) for i in range(len(x.items))]
         return Const(None)
     if name in ("index", "count") and all(isinstance(i, Const) for i in [*x.items, *args]):
         return Const(getattr([i.value for i in x.items], name)(*[a.value for a in args]))

@@ -25,18 +25,14 @@ from ..ir import (
     Arg,
     Block,
     Const,
-    For,
     Function,
     Ref,
-    Try,
     Tup,
     Var,
-    While,
-    bound,
+    bound_inside,
     in_order,
     rebuild,
     substitute,
-    walk,
 )
 from ..nested import MAKERS, Differentiated
 from ..source import read
@@ -255,19 +251,6 @@ def renamed(body: Block, names: dict[Var, Var]) -> Block:
         return Block(tuple(rebuild(s, block, arg) for s in b.body), tuple(arg(y) for y in b.yields))
 
     return block(body)
-
-
-def bound_inside(body: Block) -> set[Var]:
-    found: set[Var] = set()
-    for s in walk(body):
-        found.update(bound(s))
-        if isinstance(s, For | While):
-            found.update(s.params)
-        if isinstance(s, For):
-            found.add(s.index)
-        if isinstance(s, Try):
-            found.update(h.name for h in s.handlers if h.name is not None)
-    return found
 
 
 # -- arguments ---------------------------------------------------------------------------------------

@@ -261,7 +261,9 @@ def _operator_method(reader: Reader, frame: Frame, op: str, left: Any, right: An
             function = getattr(receiver.cls, method, None)
             if function is not None and hasattr(function, "__code__"):
                 ref = Ref(function, function.__qualname__)
-                return call(reader, frame, Bound(ref, receiver), [argument], {}, None)
+                result = call(reader, frame, Bound(ref, receiver), [argument], {}, None)
+                if not (isinstance(result, Ref) and result.value is NotImplemented):
+                    return result
     return None
 
 
@@ -273,7 +275,16 @@ def _unary(reader: Reader, frame: Frame, node: cst.UnaryOperation) -> Any:
         truth = known_truth(operand)
         if truth is not None:
             return Const(not truth)
+    if op in _UNARY_METHODS:
+        from .objects import by_method
+
+        result = by_method(reader, frame, operand, _UNARY_METHODS[op], [], node)
+        if result is not NotImplemented:
+            return result
     return reader.unary(op, reader.arg(operand))
+
+
+_UNARY_METHODS = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
 
 
 @expression(cst.BooleanOperation)
@@ -492,6 +503,8 @@ def attribute(reader: Reader, frame: Frame, x: Any, name: str, node: cst.CSTNode
         return written if isinstance(wrapped, Ref) else wrapped
     if isinstance(x, ObjectValue):
         return _object_attribute(reader, frame, x, name, node)
+    if type(x).__name__ == "Super":
+        return x.attribute(reader, frame, name, node)
     if isinstance(x, Tup) and x.cls is not None and name in x.cls.value._fields:
         return x.items[x.cls.value._fields.index(name)]
     if isinstance(x, Tup | ListValue | DictValue | Const | Steps):
@@ -659,6 +672,14 @@ def subscript(reader: Reader, frame: Frame, x: Any, at: Any, node: cst.CSTNode |
         return _first_of(reader, x, at)
     if isinstance(x, ListValue):
         x = x.var
+    if isinstance(x, ObjectValue):
+        from .objects import by_method
+
+        result = by_method(reader, frame, x, "__getitem__", [at], node)
+        if result is not NotImplemented:
+            return result
+    if isinstance(x, Ref) and (x.value is np.r_ or x.value is np.c_):
+        return _concatenated(reader, x, at)
     if isinstance(x, Ref):
         return reader.let(Op("index", "[]"), x, reader.arg(at), kind=Opaque(None))
     if isinstance(x, Var) and isinstance(x.kind, Number) and at == Tup(()):
@@ -672,6 +693,19 @@ def subscript(reader: Reader, frame: Frame, x: Any, at: Any, node: cst.CSTNode |
         element = reader.index(x, reader.arg(at))
         return opened(reader, element)
     reader.refuse(frame, node, Code.UNSUPPORTED_SYNTAX, "this value cannot be indexed here", "")
+
+
+def _concatenated(reader: Reader, x: Ref, at: Any) -> Any:
+    """`np.r_[a, 0.0, 1:5]` and `np.c_[a, b]`; slices are ranges, which NumPy makes."""
+    parts = []
+    for part in at.items if isinstance(at, Tup) else (at,):
+        if isinstance(part, Slc):
+            parts.append(reader.let(Op("index", "[]"), x, reader.arg(part), kind=UNKNOWN))
+        else:
+            parts.append(reader.arg(part))
+    if x.value is np.c_:
+        return reader.call(np.column_stack, Tup(tuple(parts)))
+    return reader.call(np.concatenate, Tup(tuple(reader.call(np.atleast_1d, p) for p in parts)))
 
 
 def _first_of(reader: Reader, x: Iteration, at: Slc) -> Iteration:

@@ -31,13 +31,13 @@ from ..ir import (
     Statement,
     Tup,
     Var,
+    bound_inside,
     in_order,
     rebuild,
     substitute,
     walk,
 )
 from ..kinds import Array, Number, dims_of
-from .derivatives import bound_inside
 from .reader import Frame, Reader
 
 

@@ -28,7 +28,18 @@ from .expressions import Unroll, give_up_if_static, known_truth, opened, subscri
 from .reader import DEAD, Carried, Frame, Reader
 from .statements import BREAK, CONTINUE, any_of, assign, exit_flags, flatten, read
 from .tree import children
-from .values import Closure, DictValue, Flat, Generator, Iteration, ListValue, Mutable, Steps
+from .values import (
+    Choice,
+    Closure,
+    DictValue,
+    Flat,
+    Generator,
+    Iteration,
+    ListValue,
+    Mutable,
+    ObjectValue,
+    Steps,
+)
 
 #: A loop over known integers is unrolled up to this length, where it has to be.
 LONGEST = 64
@@ -359,6 +370,13 @@ def _after_first(reader: Reader, steps: Iteration) -> Iteration:
         return reader.binary("-", steps.count(), Const(1))
 
     return Iteration(count, lambda i: steps.item(reader.binary("+", i, Const(1))))
+
+
+def over_items(
+    reader: Reader, frame: Frame, steps: Steps | Iteration, step: Callable[[Any], None], node: Any
+) -> None:
+    """`step` of each element, one after the other."""
+    _over(reader, frame, steps, step, frozenset(), node)
 
 
 def over(reader: Reader, frame: Frame, rows: Var, step: Callable[[Arg], None], node: Any) -> None:
@@ -699,6 +717,24 @@ class _Pair:
     cls: Ref | None
 
 
+@dataclass(frozen=True)
+class _Fields:
+    """A dict or object of this form on every trip, though not the same one."""
+
+    cls: type | None  # None for a dict
+    keys: frozenset[Any]
+
+    @classmethod
+    def of(cls, x: Any) -> _Fields | None:
+        if not isinstance(x, DictValue | ObjectValue) or x.var is not None:
+            return None
+        return cls(x.cls if isinstance(x, ObjectValue) else None, frozenset(x.cells))
+
+    def made(self, reader: Reader, cells: dict[Any, Any]) -> DictValue | ObjectValue:
+        made = DictValue(cells) if self.cls is None else ObjectValue(self.cls, cells)
+        return reader.new(made)  # type: ignore[no-any-return]
+
+
 class Loop:
     """Reads a body until the kinds of what it carries are settled, then adds the statement."""
 
@@ -709,6 +745,7 @@ class Loop:
         self.names, self.outside = names, set(outside)
         self.read_early: set[str] = set()  # names that a trip may read before it binds them
         self.assumed: dict[Any, Any] = {}  # kinds of carried leaves, by where they are
+        self.taken: dict[Any, dict[Any, Any]] = {}  # dicts and objects at the start of a trip
         self.containers: list[Mutable] = []
         self.grown: list[Mutable] = []  # containers that must become objects before the loop
         self.iterable: Arg | None = None
@@ -863,7 +900,7 @@ class Loop:
         for p, init, out in zip(params, inits, outs, strict=True):
             if init is UNBOUND and p.name and test is None:
                 reader.maybe_unbound.add(out)
-        ended = [(key, _swap(start, replaced, reader), init) for key, start, init in slots]
+        ended = [(key, _swap(start, replaced, reader, self.taken), init) for key, start, init in slots]
         for key, end, _ in ended:
             if key[0] == "name":
                 if end is UNBOUND:
@@ -892,6 +929,17 @@ class Loop:
             return Tup(tuple(self._start((*key, i), x, name) for i, x in enumerate(parts)), assumed.cls)
         if assumed is None and isinstance(init, Tup):
             return Tup(tuple(self._start((*key, i), x, name) for i, x in enumerate(init.items)), init.cls)
+        if isinstance(assumed, _Fields):
+            given = init.cells if isinstance(init, DictValue | ObjectValue) else {}
+            made = assumed.made(
+                self.reader,
+                {
+                    k: self._start((*key, k), given.get(k, UNBOUND), k if isinstance(k, str) else name)
+                    for k in (given or sorted(assumed.keys, key=str))
+                },
+            )
+            self.taken[made] = dict(made.cells)
+            return made
         leaf = isinstance(init, Var) and init is not UNBOUND
         number = isinstance(init, Const) and isinstance(init.value, bool | int | float | complex | np.generic)
         if assumed is None and not leaf and not number:
@@ -908,7 +956,11 @@ class Loop:
         """Compare with what the trip leaves; yields in the order of the params."""
         if isinstance(start, ListValue) and start.var in self.params:
             start = start.var
-        if isinstance(start, Var) and start is not UNBOUND:
+        if isinstance(new, Choice):
+            new = self._chosen(new)
+        if isinstance(start, DictValue | ObjectValue) and start in self.taken:
+            self._end_of_fields(key, start, init, new)
+        elif isinstance(start, Var) and start is not UNBOUND:
             arg = (
                 UNBOUND
                 if new is UNBOUND
@@ -929,6 +981,9 @@ class Loop:
             pass
         elif start is UNBOUND and isinstance(new, Tup):
             self.assumed[key] = _Pair(len(new.items), new.cls)
+            self.changed = True
+        elif _Fields.of(new) is not None and (start is UNBOUND or _Fields.of(start) == _Fields.of(new)):
+            self.assumed[key] = _Fields.of(new)
             self.changed = True
         elif start is UNBOUND and not isinstance(new, Var | Const | ListValue):
             pass  # bound anew by each trip, and not to be read after the loop
@@ -960,6 +1015,38 @@ class Loop:
                 "branch on a flag",
             )
 
+    def _end_of_fields(self, key: Any, start: Any, init: Any, new: Any) -> None:
+        """The parts of a dict or object that is another one after each trip."""
+        cells = self.taken[start]
+        touched = any(start.cells.get(k) is not v for k, v in cells.items())
+        if touched or _Fields.of(new) != _Fields.of(start):
+            self.reader.refuse(
+                self.frame,
+                self.node,
+                Code.MUTATION,
+                f"{key[1]!r} is changed in place in the loop, and becomes another object as well",
+                "make a new one on each trip, of the same keys, or change it in place",
+            )
+        given = init.cells if isinstance(init, DictValue | ObjectValue) else {}
+        for k, cell in cells.items():
+            self._end((*key, k), cell, given.get(k, UNBOUND), new.cells[k])
+
+    def _chosen(self, x: Any) -> Any:
+        """One of two dicts or objects of the same form, part by part."""
+        if not isinstance(x, Choice):
+            return x
+        one, two = self._chosen(x.then), self._chosen(x.orelse)
+        form = _Fields.of(one)
+        if form is None or form != _Fields.of(two):
+            return x
+
+        def part(k: Any) -> Any:
+            return self.reader.branches(
+                self.frame, x.condition, lambda: one.cells[k], lambda: two.cells[k]
+            )
+
+        return form.made(self.reader, {k: part(k) for k in one.cells})
+
     def _look_at_containers(self, mark: int, born: int) -> None:
         """Containers from before the loop that the body changed become carried, or objects if they grew."""
         first: dict[Mutable, tuple[dict[Any, Any], Var | None]] = {}
@@ -980,11 +1067,15 @@ def _same_ref(a: Any, b: Any) -> bool:
     return isinstance(a, Ref) and isinstance(b, Ref) and a.value is b.value
 
 
-def _swap(start: Any, replaced: dict[Var, Var], reader: Reader) -> Any:
+def _swap(start: Any, replaced: dict[Var, Var], reader: Reader, taken: dict[Any, dict[Any, Any]]) -> Any:
     if isinstance(start, Var):
         return replaced.get(start, start)
     if isinstance(start, Tup):
-        return Tup(tuple(_swap(x, replaced, reader) for x in start.items), start.cls)
+        return Tup(tuple(_swap(x, replaced, reader, taken) for x in start.items), start.cls)
+    if isinstance(start, DictValue | ObjectValue) and start in taken:
+        form = _Fields.of(start)
+        assert form is not None
+        return form.made(reader, {k: _swap(x, replaced, reader, taken) for k, x in taken[start].items()})
     if isinstance(start, ListValue) and start.var in replaced:
         return reader.new(ListValue([], start.element, replaced[start.var]))
     return start

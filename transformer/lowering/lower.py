@@ -20,6 +20,7 @@ from ..builder import NUMPY
 from ..ir import Block, Function, Ref, Tup, Var
 from ..kinds import Kind, Opaque, Static
 from ..source import Source, namespace, read
+from . import objects, ordering  # noqa: F401  (fill the table of Python's own functions)
 from .calls import bind
 from .reader import Frame, Free, Path, Reader, module_ref
 from .statements import read_body

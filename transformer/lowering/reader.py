@@ -12,7 +12,7 @@ import inspect
 import sys
 import types
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
 import libcst as cst
@@ -41,6 +41,7 @@ from ..ir import (
     Statement,
     Tup,
     Var,
+    bound_inside,
     constants,
 )
 from ..kinds import (
@@ -306,6 +307,8 @@ class Reader(Builder):
             return module_ref(obj, text, path)
         if is_function(obj) or standard(obj) is not obj:
             return Ref(standard(obj), text, _import_of(obj, text), path)
+        if obj is np.r_ or obj is np.c_:
+            return Ref(obj, text, f"from numpy import {'r_' if obj is np.r_ else 'c_'} as {text}", path)
         if isinstance(obj, np.dtype):
             return Ref(obj, f"{self.numpy.text}.dtype({obj.str!r})", self.numpy.imports, path)
         if path is None:
@@ -424,7 +427,7 @@ class Reader(Builder):
             ends = _without_dead(names, ends)
             grown = self._grown(ends[0][3], ends[1][3]) or _lists_to_run(ends, born)
             if not grown:
-                return self._joined(frame, condition, ends)
+                return self._joined(frame, condition, ends, born)
             for container in grown:
                 self._run_before(container, frame)
 
@@ -461,9 +464,10 @@ class Reader(Builder):
             "give the container all its keys before the branch or loop",
         )
 
-    def _joined(self, frame: Frame, condition: Arg, ends: list[Any]) -> Any:
+    def _joined(self, frame: Frame, condition: Arg, ends: list[Any], born: int) -> Any:
         (first, env1, value1, state1), (second, env2, value2, state2) = ends
-        merge = Merge(self, condition, first, second)
+        holders = [_holders(env1, value1, state1), _holders(env2, value2, state2)]
+        merge = Merge(self, frame, condition, (first, second), born, holders)
         env: dict[str, Any] = {}
         for name in [*env1, *(n for n in env2 if n not in env1)]:
             missing = Const(False) if name.startswith("%") and name != "%value" else UNBOUND
@@ -489,6 +493,34 @@ def module_ref(module: Any, text: str, path: Path | None = None) -> Ref:
     """A module under the name that it has in the text."""
     alias = f" as {text}" if text != module.__name__ else ""
     return Ref(module, text, f"import {module.__name__}{alias}", path)
+
+
+def _holders(env: dict[str, Any], value: Any, state: dict[Mutable, Any]) -> dict[int, int]:
+    """How many names and containers hold each dict or object that a path leaves."""
+    counts: dict[int, int] = {}
+
+    def visit(x: Any) -> None:
+        if isinstance(x, Mutable):
+            counts[id(x)] = counts.get(id(x), 0) + 1
+            if counts[id(x)] > 1:
+                return
+            parts = list(x.cells.values())
+        elif isinstance(x, Tup | Steps):
+            parts = list(x.items)
+        elif isinstance(x, Partial):
+            parts = [x.function, *x.args, *x.kwargs.values()]
+        elif isinstance(x, Bound):
+            parts = [x.receiver]
+        elif isinstance(x, Choice):
+            parts = [x.then, x.orelse]
+        else:
+            parts = list(x.defaults.values()) if isinstance(x, Closure) else []
+        for part in parts:
+            visit(part)
+
+    for held in (*env.values(), value, *(cell for cells, _ in state.values() for cell in cells.values())):
+        visit(held)
+    return counts
 
 
 def _lists_to_run(ends: list[Any], born: int) -> list[Mutable]:
@@ -531,10 +563,18 @@ class Merge:
     """Joins the values that two paths leave, collecting what the `If` must bind."""
 
     def __init__(
-        self, reader: Reader, condition: Arg, first: list[Statement], second: list[Statement]
+        self,
+        reader: Reader,
+        frame: Frame,
+        condition: Arg,
+        paths: tuple[list[Statement], list[Statement]],
+        born: int,
+        holders: list[dict[int, int]],
     ) -> None:
-        self.reader, self.condition = reader, condition
-        self.first, self.second = first, second
+        self.reader, self.frame, self.condition, self.born = reader, frame, condition, born
+        self.first, self.second = paths
+        self.holders = holders
+        self.exported: set[int] = set()
         self.outs: list[Var] = []
         self.yields: tuple[list[Arg], list[Arg]] = ([], [])
         self.seen: dict[tuple[int, int], Any] = {}
@@ -564,9 +604,13 @@ class Merge:
             )
             for v in (a, b)
         ):
-            if a is UNBOUND or b is UNBOUND:
-                return b if a is UNBOUND else a  # reading it unbound fails in the user's function as well
-            return Choice(self.condition, a, b)
+            if a is UNBOUND or b is UNBOUND:  # reading it unbound fails in the user's function as well
+                return self._brought_out(b, 1) if a is UNBOUND else self._brought_out(a, 0)
+            if self._of_one_form(a, b):
+                cells = {k: self(v, b.cells[k], k if isinstance(k, str) else "") for k, v in a.cells.items()}
+                made = ObjectValue(a.cls, cells) if isinstance(a, ObjectValue) else DictValue(cells)
+                return self.reader.new(made)
+            return Choice(self.condition, self._brought_out(a, 0), self._brought_out(b, 1))
         known = constants((a, b))
         if known is not None and all(isinstance(each, str) for each in known):
             return Choice(self.condition, a, b)
@@ -588,6 +632,61 @@ class Merge:
             lists = tuple(v for v in (a, b) if isinstance(v, ListValue))
             return self.reader.new(ListValue([], out.kind.element, out, parts=lists))
         return out
+
+    def _of_one_form(self, a: Any, b: Any) -> bool:
+        """Whether two dicts or objects, each made on its path and known by one name, have the same parts."""
+        if not isinstance(a, DictValue | ObjectValue) or type(a) is not type(b):
+            return False
+        if a.var is not None or b.var is not None or a.origin is not None or b.origin is not None:
+            return False
+        if min(a.serial, b.serial) <= self.born or a.cells.keys() != b.cells.keys():
+            return False
+        if isinstance(a, ObjectValue) and isinstance(b, ObjectValue) and a.cls is not b.cls:
+            return False
+        return self.holders[0].get(id(a)) == self.holders[1].get(id(b)) == 1
+
+    def _brought_out(self, x: Any, side: int) -> Any:
+        """A value that only one path has made: what it holds has to come out of the `If`."""
+        if isinstance(x, Var):
+            path = self.second if side else self.first
+            if x is UNBOUND or x not in bound_inside(Block(tuple(path))):
+                return x
+            return self(UNBOUND, x, "") if side else self(x, UNBOUND, "")
+        if isinstance(x, Tup):
+            return Tup(tuple(self._brought_out(v, side) for v in x.items), x.cls)
+        if isinstance(x, Partial):
+            named = {k: self._brought_out(v, side) for k, v in x.kwargs.items()}
+            args = tuple(self._brought_out(v, side) for v in x.args)
+            return replace(x, function=self._brought_out(x.function, side), args=args, kwargs=named)
+        if isinstance(x, Bound):
+            return replace(x, receiver=self._brought_out(x.receiver, side))
+        if isinstance(x, Choice):
+            then, orelse = self._brought_out(x.then, side), self._brought_out(x.orelse, side)
+            return Choice(self._brought_out(x.condition, side), then, orelse)
+        if isinstance(x, Steps):
+            return Steps([self._brought_out(v, side) for v in x.items])
+        if isinstance(x, Mutable | Closure) and id(x) not in self.exported:
+            self.exported.add(id(x))
+            if isinstance(x, Closure):
+                self._bring_out_of(x, side)
+            elif x.serial > self.born:
+                var = None if x.var is None else self._brought_out(x.var, side)
+                var = var.var if isinstance(var, ListValue) else var
+                x.restore({k: self._brought_out(v, side) for k, v in x.cells.items()}, var)
+        return x
+
+    def _bring_out_of(self, closure: Closure, side: int) -> None:
+        """What a function that was made on the path has captured, and its defaults."""
+        around = set()
+        at: Frame | None = self.frame
+        while at is not None:
+            around.add(id(at))
+            at = at.parent
+        closure.defaults = {n: self._brought_out(v, side) for n, v in closure.defaults.items()}
+        at = closure.frame
+        while at is not None and id(at) not in around:
+            at.env = {n: self._brought_out(v, side) for n, v in at.env.items()}
+            at = at.parent
 
     def _arg(self, value: Any, statements: list[Statement]) -> Arg:
         outer, self.reader.statements = self.reader.statements, statements
