@@ -163,6 +163,40 @@ def test_build_is_the_same_from_anywhere(model, tmp_path):
     assert len(set(files)) == 1
 
 
+STORES = """
+import numpy as np
+
+
+def f(A):
+    for i in range(A.shape[0]):
+        A[i, i] = np.sqrt(A[i, i])
+        A[i, i:] /= A[i, i]
+    return np.sum(A**3)
+"""
+
+
+def test_build_does_not_depend_on_the_order_of_sets(tmp_path):
+    (tmp_path / "stores.py").write_text(STORES)
+    texts = set()
+    for seed in ("0", "1", "2", "3"):
+        output = tmp_path / "out.py"
+        done = subprocess.run(
+            [sys.executable, "-m", "adjoin.transformer.cli", "build", f"{tmp_path}/stores.py:f"]
+            + ["--like", "A: f8[:, :]", "-o", output],
+            env={
+                "PYTHONPATH": ":".join(p for p in sys.path if p.endswith("src")),
+                "PYTHONHASHSEED": seed,
+                "ADJOIN_CACHE_DIR": str(tmp_path / seed),
+                "PATH": "",
+            },
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        texts.add(output.read_text())
+    assert len(texts) == 1
+
+
 def test_build_says_what_is_to_be_passed_by_name(model):
     output = model.parent / "power_grad.py"
     assert main(["build", "model.py:power", "-o", str(output)]) == 0
