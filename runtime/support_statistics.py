@@ -118,6 +118,17 @@ def corrcoef_tangent(x_dot: Any, y_dot: Any, out: Any, x: Any, y: Any, rowvar: A
 # -- histograms --------------------------------------------------------------------------------------
 
 
+def by_dimension(sample: Any) -> Any:
+    """The coordinates of `np.histogramdd`, a row for each: a matrix has them in columns, a sequence has not.
+
+    >>> by_dimension(([1.0, 2.0, 3.0], [4.0, 5.0, 6.0])).shape
+    (2, 3)
+    >>> by_dimension(np.ones((3, 2))).shape
+    (2, 3)
+    """
+    return sample.T if getattr(sample, "ndim", 1) == 2 else np.atleast_2d(sample)
+
+
 def bin_places(edges: Any, samples: Any) -> Any:
     """The bin of each observation along each axis, and which observations fall into one at all."""
     places, inside = [], np.ones(np.size(samples[0]), bool, like=own(samples[0]))

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..rule import vjp
 from ..support_statistics import (
+    by_dimension,
     corrcoef_adjoint,
     corrcoef_tangent,
     cov_adjoint,
@@ -181,12 +182,14 @@ def _(
     samples=[
         (np.stack([_DATA, _OTHER], 1), 3, {"weights": _W}),
         (np.stack([_DATA, _OTHER, _W], 1), (2, 3, 2), {"weights": _W, "density": True}),
+        ((_DATA, _OTHER), 2, {"weights": _W}),
+        (_DATA, 2, {"weights": _W}),
     ],
 )
 def histogramdd(
     g: Any, out: Any, sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
 ) -> Any:
-    return histogram_weights_adjoint(g[0], out[0], out[1], np.transpose(sample), weights, density)
+    return histogram_weights_adjoint(g[0], out[0], out[1], by_dimension(sample), weights, density)
 
 
 @histogramdd.jvp
@@ -199,5 +202,5 @@ def _(
     density: Any = None,
     weights: Any = None,
 ) -> Any:
-    hist = histogram_tangent(weights_dot, out[0], out[1], np.transpose(sample), weights, density)
+    hist = histogram_tangent(weights_dot, out[0], out[1], by_dimension(sample), weights, density)
     return ((hist, type(out[1])([np.zeros_like(edges) for edges in out[1]])),)
