@@ -1246,6 +1246,9 @@ class Adjoint(Reader):
             zero: Arg = self.call(np.zeros_like, adjoint)
             self._hole(zero)
             return zero
+        if s.inits[i] is UNBOUND and not isinstance(kind, Number) and not self._may_be_number(s.params[i]):
+            self.bound_to_none.add(s.outs[i])
+            return self.let(self.function_op(support.zeros_of), self.primal(s.params[i]), kind=kind)  # type: ignore[no-any-return]
         return self._zero(s.params[i])
 
     def _recountable(self, s: For) -> bool:

@@ -166,3 +166,18 @@ def test_two_names_of_one_array_swapped_after_a_loop_that_kept_them():
 
     assert_gradient(f, X, Y, argnums=(0, 1))
     assert_gradient(f, X - 9.0, Y, argnums=(0, 1))
+
+
+def test_a_name_of_no_known_kind_that_the_test_of_a_loop_binds():
+    def f(x):
+        h = []
+        for _ in range(2):
+            h.append(x)
+        m = np.vstack(h)
+        n = 0
+        while (t := m[0, 1]) < 1.0 and n < 2:
+            n += 1
+        return t * m[1, 0]
+
+    assert_gradient(f, X)
+    assert_gradient(f, Y + 1.0)
