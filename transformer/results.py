@@ -180,6 +180,32 @@ def _array(a: Arg, dtype: Arg | None = None) -> Kinds | None:
     return UNKNOWN if dims is None else Array(_dtype_arg(dtype, code), dims)
 
 
+def _rows_of(arrays: Arg) -> tuple[str | None, int] | None:
+    """The dtype and number of dimensions of the arrays in a list of unknown length."""
+    kind = arg_kind(arrays)
+    element = kind.element if isinstance(kind, Sequence) else None
+    known = isinstance(element, Array) and element.dims is not None
+    return (element.dtype, len(element.dims)) if known else None  # type: ignore[union-attr]
+
+
+@returns(np.stack)
+def _stack(arrays: Arg, axis: Arg = ZERO) -> Kinds | None:
+    rows = _rows_of(arrays)
+    return None if rows is None else Array(rows[0], (None,) * (rows[1] + 1))
+
+
+@returns(np.vstack)
+def _vstack(tup: Arg) -> Kinds | None:
+    rows = _rows_of(tup)
+    return None if rows is None else Array(rows[0], (None,) * max(rows[1], 2))
+
+
+@returns(np.concatenate)
+def _concatenate(arrays: Arg, axis: Arg = ZERO) -> Kinds | None:
+    rows = _rows_of(arrays)
+    return None if rows is None or axis == NONE else Array(rows[0], (None,) * rows[1])
+
+
 def _nested(a: Arg) -> tuple[tuple[Size, ...] | None, str | None]:
     """Dimensions and dtype of an array made of nested displays."""
     if not isinstance(a, Lst | Tup):
