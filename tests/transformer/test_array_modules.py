@@ -249,6 +249,38 @@ def check(call: Call, function: Callable[..., Any]) -> str:
     return got.source
 
 
+# -- sums and elements that are arrays ---------------------------------------------------------------
+
+
+def sum_that_is_written_to(x):
+    s = np.sum(x)
+    t = s
+    s += x[0]
+    return s * t
+
+
+def element_that_is_a_view(x):
+    y = x * 1.0
+    v = y[1]
+    y[1] = 3.0 * x[0]
+    return v * x[2]
+
+
+@pytest.mark.parametrize("module", ["numpy", "device"])
+def test_an_element_shows_memory(module: str) -> None:
+    """What is a number in NumPy is an array here, and `+=` and stores reach it by every name that it has."""
+    x = np.array([1.0, 2.0, 4.0])
+    away = module == "device"
+    cases = {
+        # 8 * 8 where t is s, 8 * 7 where it is not; 3 x0 x2 where v shows y, x1 x2 where it does not
+        sum_that_is_written_to: ([32.0, 16.0, 16.0] if away else [22.0, 15.0, 15.0]),
+        element_that_is_a_view: ([12.0, 0.0, 3.0] if away else [0.0, 4.0, 2.0]),
+    }
+    for function, expected in cases.items():
+        found = adjoin.grad(function)(on_device(x) if away else x)
+        np.testing.assert_allclose(found.get() if away else found, expected, rtol=1e-14)
+
+
 # -- namespaces of the array API ----------------------------------------------------------------------
 
 
