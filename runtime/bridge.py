@@ -136,19 +136,34 @@ class _Call:
         return self.gradient.adjoint(self.saved, self.seeds([_unboxed(g) for g in gradients]))
 
     def pulled_recording(self, gradients: Any, active: Any) -> Any:
-        """As `pulled`, with the operations of forward sweep and adjoint recorded.
+        """As `pulled`, recorded: by the gradient as one node for a number, else operation by operation.
 
         The forward sweep is run again for that; where it draws random numbers, these would be others.
         """
         if self.refused is not None:
             raise self.refused
-        value, saved = self.gradient.forward(*self.arguments(active), **self.kwargs)
+        arguments = self.arguments(active)
+        if isinstance(self.form, _Leaf) and not np.ndim(self.value) and not np.iscomplexobj(self.value):
+            gradient = type(self.gradient)(self.gradient.primal, argnums=self.positions, with_value=True)
+            value, found = gradient(*arguments, **self.kwargs)
+            self._check_same(value)
+            return [gradients[0] * g for g in found]
+        try:
+            value, saved = self.gradient.forward(*arguments, **self.kwargs)
+            self._check_same(value)
+            return self.gradient.adjoint(saved, self.seeds(gradients))
+        except (AttributeError, TypeError, ValueError) as error:
+            raise GraphError(
+                f"the operations of the generated adjoint cannot be recorded one by one ({error}); for "
+                "derivatives of this order, use adjoin's own: grad of grad, hvp or hessian"
+            ) from error
+
+    def _check_same(self, value: Any) -> None:
         if not _same_value(value, self.value):
             raise GraphError(
                 "the function gives another value when it is run again (does it draw random numbers?), so "
                 "the derivative of its gradient cannot be recorded"
             )
-        return self.gradient.adjoint(saved, self.seeds(gradients))
 
 
 class _Leaf:

@@ -32,6 +32,7 @@ __all__ = ["FAST_BINARY", "FAST_UNARY", "binary", "unary", "viewing"]
 _new = object.__new__
 _frame = sys._getframe
 _NUMBERS = (float, int, bool, complex)
+_DOUBLE = np.dtype(np.float64)  # the commonest dtype is told by its identity
 _PACKAGE = __name__.rpartition(".")[0]
 
 #: The functions that `unary` and `binary` have made, by the NumPy function.
@@ -88,7 +89,8 @@ def unary(
                 t._counter = shared_counter(x)
             else:
                 link_one(x, t, function, (), _NO_OPTIONS)
-        if not x._requires or mode != ON or array.dtype.kind not in "fc":
+        dtype = array.dtype
+        if not x._requires or mode != ON or (dtype is not _DOUBLE and dtype.kind not in "fc"):
             t._requires = False
             t._node = None
             return t
@@ -100,7 +102,7 @@ def unary(
         node.indices = (x._nr,) if x._nr else None
         node.seq = next_number()
         node.shape = array.shape
-        node.dtype = array.dtype
+        node.dtype = dtype
         node.picks = node.more = node.options = None
         if keeps_out:
             t._counter = version = [0]
@@ -154,6 +156,7 @@ def binary(
     }
     both_keeps, left_keeps, right_keeps = keeps[both], keeps[left], keeps[right]
     asks_shapes = bool(both.shapes or left.shapes or right.shapes)
+    only_number = not (left_keeps[0] or left_keeps[1] or asks_shapes)  # of ``x * 2.0``, only the 2.0 is kept
 
     def operation(x: Any, y: Any) -> Any:
         cls = x.__class__
@@ -189,14 +192,16 @@ def binary(
         t._nr = 0
         t._counter = 0
         t._view = t._rare = None
-        if mode != ON or not (x._requires or y_active) or array.dtype.kind not in "fc":
+        dtype = array.dtype
+        x_active = x._requires
+        if mode != ON or not (x_active or y_active) or (dtype is not _DOUBLE and dtype.kind not in "fc"):
             t._requires = False
             t._node = None
             return t
         if swap:
             plan = right
             keeps_out, keeps_y, keeps_x = right_keeps
-        elif x._requires:
+        elif x_active:
             if y_active:
                 plan = both
                 keeps_out, keeps_x, keeps_y = both_keeps
@@ -214,7 +219,7 @@ def binary(
             edge2 = y._node
             node.edges = (x if edge is None else edge, y if edge2 is None else edge2)
             node.indices = (x._nr, y._nr) if x._nr or y._nr else None
-        elif x._requires:
+        elif x_active:
             edge = x._node
             node.edges = (x if edge is None else edge,)
             node.indices = (x._nr,) if x._nr else None
@@ -224,42 +229,47 @@ def binary(
             node.indices = (y._nr,) if y._nr else None
         node.seq = next_number()
         node.shape = array.shape
-        node.dtype = array.dtype
+        node.dtype = dtype
         node.picks = node.more = node.options = None
-        if keeps_out:
-            t._counter = version = [0]
-            node.out_version = (version, 0)
-        else:
+        if plan is left and only_number and b is y:
             node.out_version = None
-        if keeps_x:
-            counter = x._counter
-            x_version = counter if counter.__class__ is int else _version(x, name)
-            saved_x = x
-        else:
-            x_version = None
-            saved_x = hollow(x._array) if asks_shapes else None
-        if not keeps_y:
-            y_version = None
-            saved_y = (hollow(b) if hasattr(b, "dtype") else b) if asks_shapes else None
-        elif b is y:  # a number
-            y_version = None
-            saved_y = y
-        else:
-            counter = y._counter
-            y_version = counter if counter.__class__ is int else _version(y, name)
-            saved_y = y
-        if saved_x is saved_y is None:
-            node.saved = (array, None, None) if keeps_out else _NOTHING
+            node.saved = (None, None, y) if keeps_y else _NOTHING
             node.versions = _BOTH_UNCHANGED
-        elif swap:
-            node.saved = (array if keeps_out else None, saved_y, saved_x)
-            node.versions = _BOTH_UNCHANGED if x_version is None else (None, x_version)
         else:
-            node.saved = (array if keeps_out else None, saved_x, saved_y)
-            if x_version is y_version is None:
-                node.versions = _BOTH_UNCHANGED
+            if keeps_out:
+                t._counter = version = [0]
+                node.out_version = (version, 0)
             else:
-                node.versions = (x_version, y_version)
+                node.out_version = None
+            if keeps_x:
+                counter = x._counter
+                x_version = counter if counter.__class__ is int else _version(x, name)
+                saved_x = x
+            else:
+                x_version = None
+                saved_x = hollow(x._array) if asks_shapes else None
+            if not keeps_y:
+                y_version = None
+                saved_y = (hollow(b) if hasattr(b, "dtype") else b) if asks_shapes else None
+            elif b is y:  # a number
+                y_version = None
+                saved_y = y
+            else:
+                counter = y._counter
+                y_version = counter if counter.__class__ is int else _version(y, name)
+                saved_y = y
+            if saved_x is saved_y is None:
+                node.saved = (array, None, None) if keeps_out else _NOTHING
+                node.versions = _BOTH_UNCHANGED
+            elif swap:
+                node.saved = (array if keeps_out else None, saved_y, saved_x)
+                node.versions = _BOTH_UNCHANGED if x_version is None else (None, x_version)
+            else:
+                node.saved = (array if keeps_out else None, saved_x, saved_y)
+                if x_version is y_version is None:
+                    node.versions = _BOTH_UNCHANGED
+                else:
+                    node.versions = (x_version, y_version)
         frame = _frame(1)
         if frame.f_globals.get("__package__") == _PACKAGE:
             mark_place(node)

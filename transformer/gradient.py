@@ -626,7 +626,12 @@ class GradientOfGradient(Gradient):
     def adjoint(self, saved: Any, seed: Any = 1.0) -> Any:
         if isinstance(saved, _Crossed):
             return saved.product(seed)
-        return super().adjoint(saved, seed[0] if self._alone() and isinstance(seed, tuple) else seed)
+        if self._alone() and isinstance(seed, tuple):
+            if not self.primal._with_value:
+                seed = seed[0]
+            elif len(seed) == 2 and isinstance(seed[1], tuple):
+                seed = seed[0], seed[1][0]
+        return super().adjoint(saved, seed)
 
     def tangent(self, tangents: tuple[Any, ...], /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         try:
@@ -639,12 +644,13 @@ class GradientOfGradient(Gradient):
     def _alone(self) -> bool:
         """Whether generated code gives one gradient as it is where the inner one gives a tuple of one."""
         inner = self.primal
-        plain = not inner._with_value and not inner._has_aux
-        return plain and not inner._single and len(inner._asked or ()) == 1
+        return not inner._has_aux and not inner._single and len(inner._asked or ()) == 1
 
     def _as_called(self, gradients: Any) -> Any:
         """What generated code gives, in the form in which calling the inner gradient gives it."""
-        return (gradients,) if self._alone() else gradients
+        if not self._alone():
+            return gradients
+        return (gradients[0], (gradients[1],)) if self.primal._with_value else (gradients,)
 
     def _of_code(self, inner: Variant, free: dict[str, Any]) -> Gradient:
         """The gradient of a generated function, with the values that it takes from outside."""
