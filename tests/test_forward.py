@@ -558,3 +558,19 @@ def test_source_before_any_call(f, make):
 def test_source_for_a_call_that_goes_by_tangents(make):
     text = make(snapshots).source_for(0.7, 5)
     assert "_jvp" in text and make(snapshots).source_for(0.7, 5) == text
+
+
+def test_the_shape_of_what_may_be_an_array_or_a_number_is_constant():
+    def f(x, flag):
+        y = x * x if flag else np.sum(x)
+        z = y * y
+        return np.sum(np.broadcast_to(np.sum(z), (z.shape[0],) if flag else (3,)))
+
+    direction = np.array([1.0, -0.5, 0.3])
+    for flag in (True, False):
+        got = hvp(f, (VECTOR[:3], flag), (direction, None))
+        expected = slope(lambda x, flag=flag: grad(f)(x, flag), VECTOR[:3], direction)
+        np.testing.assert_allclose(got, expected, rtol=1e-6)
+        second = grad(grad(f))
+        pulled = second.adjoint(second.forward(VECTOR[:3], flag)[1], direction)
+        np.testing.assert_allclose(pulled, expected, rtol=1e-6)

@@ -579,7 +579,7 @@ def _variable_attribute(reader: Reader, frame: Frame, x: Var, name: str, node: c
         isinstance(kind, Opaque) and callable(getattr(kind.type, name, None))
     ):
         return Method(x, name)
-    if name in ATTRIBUTES and not isinstance(kind, Opaque):
+    if name in ATTRIBUTES and name != "shape" and not isinstance(kind, Opaque):
         return reader.let(Op("attribute", name, ATTRIBUTES[name]), x, kind=UNKNOWN)
     if name == "shape":
         return reader.let(Op("attribute", name), x, kind=Opaque(tuple))
