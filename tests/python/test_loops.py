@@ -426,3 +426,18 @@ def test_random_draws_are_recorded():
 
     for seed in range(3):
         assert_gradient(f, 0.7, seed)
+
+
+def test_strict_zip():
+    def f(x, y):
+        s = 0.0
+        for i, (a, b) in enumerate(zip(x, y, strict=True)):
+            s = s + a * b * i
+        return s + sum(a * b for a, b in zip([x[0], 2.0], (x[1], x[0]), strict=True))
+
+    x = np.array([0.7, 1.9, -1.3])
+    assert_gradient(f, x, x * 2.0, argnums=(0, 1))
+    with pytest.raises(ValueError, match="zip"):
+        adjoin.grad(f)(x, x[:2])
+    with pytest.raises(ValueError, match="zip"):
+        adjoin.grad(lambda x: sum(a * b for a, b in zip([x, x], [x], strict=True)))(1.0)

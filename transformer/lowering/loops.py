@@ -153,6 +153,8 @@ def _enumerate(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, 
 @builtin(zip)
 def _zip(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
     inner = [iteration(reader, frame, a, node) for a in args]
+    if len(inner) > 1 and known_truth(kwargs.get("strict", Const(False))) is not False:
+        _same_lengths(reader, frame, inner)
     if all(isinstance(i, Steps) for i in inner):
         return Steps(
             [Tup(items) for items in zip(*(i.items for i in inner if isinstance(i, Steps)), strict=False)]
@@ -172,6 +174,22 @@ def _zip(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], 
         return reader.let(Op("call", "min", min, Ref(min, "min")), *counts, kind=INT)  # type: ignore[no-any-return]
 
     return Iteration(count, lambda i: Tup(tuple(e.item(i) for e in even)))
+
+
+def _same_lengths(reader: Reader, frame: Frame, inner: list[Any]) -> None:
+    """`zip(..., strict=True)`: raises before the first element where Python raises after the last."""
+    counts = [Const(len(i.items)) if isinstance(i, Steps) else i.count() for i in inner]
+    for k, count in enumerate(counts[1:], 2):
+        differs = reader.binary("!=", count, counts[0])
+        message = f"zip() argument {k} is not as long as argument 1"
+
+        def fail(message: str = message) -> None:
+            reader.fail(frame, ValueError, message)
+
+        if differs == Const(True):
+            fail()
+        elif differs != Const(False):
+            reader.branches(frame, differs, fail, lambda: None)
 
 
 @builtin(reversed)
