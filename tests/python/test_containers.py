@@ -296,3 +296,12 @@ def test_tuple_subscript_that_is_known_when_running(make, k):
         return np.sum(chosen[0] * chosen[1]) if isinstance(chosen, tuple) else np.sum(chosen) * 2.0
 
     assert_gradient(f, 1.5, k)
+
+
+def test_concatenation_of_tuples_of_unknown_length():
+    def f(x):
+        t = tuple(v * v for v in x)
+        longer, other = t + (x[0],), (x[2],) + t
+        return longer[3] * longer[0] + other[0] * other[3] + len(t + t) * sum(t + t) * isinstance(t, tuple)
+
+    assert_gradient(f, VECTOR)

@@ -1023,6 +1023,8 @@ def type_of(x: Any) -> type | None:
     if isinstance(x, Const | Ref):
         return type(x.value)
     known: dict[type, type] = {ListValue: list, DictValue: dict, Closure: types.FunctionType}
+    if isinstance(x, ListValue) and x.is_tuple:
+        return tuple
     if type(x) in known:
         return known[type(x)]
     if isinstance(x, Tup):

@@ -209,10 +209,19 @@ def binary(
         if left.var is None:
             return reader.new(ListValue(left.items * right.value))
     lists = [x for x in (left, right) if isinstance(x, ListValue)]
-    if op == "+" and len(lists) == 2:
+    if op == "+" and any(x.is_tuple for x in lists):
+        both = (left, right)
+        lists = [
+            reader.new(ListValue(list(x.items), is_tuple=True)) if isinstance(x, Tup) else x for x in both
+        ]
+    if op == "+" and len(lists) == 2 and all(isinstance(x, ListValue) for x in lists):
         from .containers import concatenated
 
-        return concatenated(reader, frame, lists, node)
+        made = concatenated(reader, frame, lists, node)
+        made.is_tuple = lists[0].is_tuple
+        if lists[0].is_tuple != lists[1].is_tuple:
+            return reader.fail(frame, TypeError, "can only concatenate tuple to tuple, and list to list")
+        return made
     if op == "*" and len(lists) == 1:
         count = right if left is lists[0] else left
         kind = arg_kind(count) if isinstance(count, Var | Const) else UNKNOWN

@@ -235,6 +235,7 @@ def _list_of(as_tuple: bool) -> Callable[..., Any]:
         made = listed(reader, x, frame, node)
         if made.var is None and as_tuple:
             return Tup(tuple(made.items))
+        made.is_tuple = as_tuple
         return made
 
     return handler

@@ -48,6 +48,7 @@ class ListValue(Mutable):
     key: Any = None  # where in the source it is made
     parts: tuple[ListValue, ...] = ()  # the lists that it may be
     serial: int = 0
+    is_tuple: bool = False  # a tuple whose length is not known
 
     @property
     def cells(self) -> dict[Any, Any]:
