@@ -24,7 +24,15 @@ from ..runtime import support_memory as support
 from ..runtime.rule import NoRule, Rule, lookup
 from ..runtime.support import unbroadcast
 from .analyses.activity import Activity
-from .analyses.aliases import WRITES_FIRST, Aliases, is_basic, is_rerun, may_be_view, selects_once
+from .analyses.aliases import (
+    WRITES_FIRST,
+    Aliases,
+    draws_random,
+    is_basic,
+    is_rerun,
+    may_be_view,
+    selects_once,
+)
 from .analyses.choices import zero_by_choice
 from .errors import AdjoinError, Code, Where
 from .hints import adjoint_hint
@@ -724,6 +732,8 @@ class Adjoint(Reader):
             return  # a part of an argument: its adjoint is wanted as it is
         rule = lookup(s.op.function) if s.op.function is not None else None
         if rule is None or rule.signature is None:
+            if draws_random(s) and not any(map(self.activity.any_active, s.operands)):
+                return
             if s.op.form == "inplace":
                 self.refuse_at(
                     s,

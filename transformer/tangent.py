@@ -24,7 +24,7 @@ from ..runtime import support as _support
 from ..runtime import support_memory, support_tangent
 from ..runtime.rule import NoRule, Rule, lookup
 from .analyses.activity import Activity
-from .analyses.aliases import WRITES_FIRST, Aliases
+from .analyses.aliases import WRITES_FIRST, Aliases, draws_random
 from .analyses.choices import chosen_from, is_mask, zero_by_choice
 from .errors import AdjoinError, Code, Where
 from .infer import arg_kind
@@ -347,6 +347,9 @@ class Tangent(Reader):
         rule = lookup(s.op.function) if s.op.function is not None else None
         if s.op.function is list:  # a copy of a list
             self._bind(s.out, self.let(s.op, *(self.of(a) for a in s.args), kind=s.out.kind))
+            return
+        if draws_random(s) and not any(map(self.activity.any_active, s.operands)):
+            self._bind_results(s, [self._zero(out) for out in s.outs], 0)
             return
         if rule is None:
             self.refuse_at(

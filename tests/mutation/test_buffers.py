@@ -489,3 +489,19 @@ def test_while_whose_test_changes_an_object():
         return s * halving.largest + np.sum(halving.u)
 
     assert_gradient(f, VECTOR)
+
+
+def test_particles_that_are_drawn_anew():
+    def f(observed, scale):
+        rng = np.random.default_rng(3)
+        particles = rng.normal(size=6)
+        history = np.empty((len(observed), 6))
+        likelihood = 0.0
+        for t, o in enumerate(observed):
+            particles[:] = 0.9 * particles + scale * rng.normal(size=6)
+            likelihood += np.log(np.mean(np.exp(-0.5 * (o - particles) ** 2)))
+            particles = particles[rng.choice(6, size=6)]
+            history[t] = particles
+        return likelihood + np.mean(history) * history[0, rng.choice(6)]
+
+    assert_gradient(f, VECTOR, 0.5, argnums=(0, 1))

@@ -172,6 +172,8 @@ class Aliases:
             self._union(*s.outs, s.args[0])
 
     def _may_return_alias(self, s: Let) -> bool:
+        if draws_random(s):
+            return False
         if s.op.form in ("value", "hook"):
             return True
         if s.op.form == "index":
@@ -198,6 +200,13 @@ class Aliases:
                 self._grown.add(v)
             else:
                 self._written.add(v)
+
+
+def draws_random(s: Let) -> bool:
+    """A method of a random generator that gives numbers or a new array, and nothing of its arguments."""
+    kind = arg_kind(s.args[0]) if s.op.form == "method" and s.args else None
+    generator = isinstance(kind, Opaque) and kind.type in (np.random.Generator, np.random.RandomState)
+    return generator and not any(isinstance(arg_kind(a), Array | SequenceKind) for a in s.operands[1:])
 
 
 def is_rerun(s: Let) -> bool:

@@ -35,7 +35,7 @@ from ..builder import NUMPY
 from ..errors import AdjoinError, Code
 from ..infer import arg_kind, infer, probe_helper
 from ..ir import UNBOUND, Arg, Callee, Const, Dct, Let, Lst, Op, Ref, Slc, Star, Tup, Var, constants
-from ..kinds import UNKNOWN, Array, Container, Kind, Number, Opaque, Sparse, Unknown, home_of
+from ..kinds import UNKNOWN, Array, Container, Kind, Number, Opaque, Sparse, Unknown, home_of, is_integer
 from ..kinds import Sequence as SequenceKind
 from ..nested import MAKERS, NOT_READ, Differentiated
 from ..results import RULES
@@ -873,6 +873,11 @@ def drawn(name: str, args: tuple[Arg, ...], kwargs: dict[str, Any]) -> Kind:
         and len(args) <= 2
     ):
         return Number("i8") if all(isinstance(arg_kind(a), Number) for a in args) else UNKNOWN
+    if name == "choice" and args and is_integer(arg_kind(args[0])) and isinstance(arg_kind(args[0]), Number):
+        from ..infer import shape_dims
+
+        size = kwargs.get("size", args[1] if len(args) > 1 else Const(None))
+        return Number("i8") if size == Const(None) else Array("i8", shape_dims(reader_arg(size)))
     if name not in _REAL_DRAWS:
         return Array("i8", None) if name == "permutation" else UNKNOWN
     size = kwargs.get("size")
