@@ -536,7 +536,7 @@ def polydiv_adjoints(g: Any, out: Any, u: Any, v: Any) -> Any:
     """
     u, v, (q, r) = np.atleast_1d(u), np.atleast_1d(v), out
     q_bar = np.zeros_like(q) if g[0] is None else g[0]
-    w_bar = np.zeros(len(u), q.dtype)
+    w_bar = np.zeros(len(u), q.dtype, like=own(q))
     if g[1] is not None:
         w_bar[len(u) - len(r) :] = g[1]
     if len(u) < len(v):  # the quotient is 0
@@ -564,7 +564,7 @@ def multiplication_matrix(v: Any, n: int) -> Any:
            [2., 1.],
            [0., 2.]])
     """
-    return np.stack([np.convolve(unit, v) for unit in np.eye(n)], axis=1)
+    return np.stack([np.convolve(unit, v) for unit in np.eye(n, like=own(v))], axis=1)
 
 
 def quotient_times(q: Any, v_dot: Any, u: Any) -> Any:
