@@ -126,6 +126,8 @@ def by_dimension(sample: Any) -> Any:
     >>> by_dimension(np.ones((3, 2))).shape
     (2, 3)
     """
+    if isinstance(sample, list | tuple) and all(np.ndim(part) == 1 for part in sample):
+        return np.stack(sample)  # unlike atleast_2d, of arrays of any library
     return sample.T if getattr(sample, "ndim", 1) == 2 else np.atleast_2d(sample)
 
 
