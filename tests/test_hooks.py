@@ -210,10 +210,6 @@ def test_second_derivatives_are_those_of_the_gradient_with_the_hook():
     assert grad(f)(1.5) == pytest.approx(8 * 1.5**5)
     assert grad(grad(f))(1.5) == pytest.approx(40 * 1.5**4)
     assert hvp(f, (1.5,), (2.0,)) == pytest.approx(80 * 1.5**4)
-    step = 1e-6
-    expected = (grad(power)(0.9 + step, 4) - grad(power)(0.9 - step, 4)) / (2 * step)
-    assert grad(grad(power))(0.9, 4) == pytest.approx(expected, rel=1e-6)
-
     def with_snapshots(x):
         for _ in checkpointed(range(5), snapshots=2):
             x = tripled(np.sin(x))
@@ -221,6 +217,8 @@ def test_second_derivatives_are_those_of_the_gradient_with_the_hook():
 
     with pytest.raises(adjoin.AdjoinError):  # not by the adjoint of tangents, which do not see hooks
         grad(grad(with_snapshots))(0.9)
+    with pytest.raises(adjoin.AdjoinError):
+        grad(grad(power))(0.9, 4)
 
 
 def test_the_text():

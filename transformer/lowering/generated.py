@@ -51,6 +51,11 @@ def together(op: Op, args: tuple[Arg, ...], arrays: tuple[Arg, ...]) -> Let:
 GENERATED = f"{support.__name__.partition('.runtime')[0]}._generated."
 
 
+def carried_module(function: Any) -> bool:
+    """Whether a function is of a generated module."""
+    return (getattr(function, "__module__", None) or "").startswith(GENERATED)
+
+
 def carried(function: Any) -> Any:
     """The original of a helper that a generated module carries.
 

@@ -20,6 +20,7 @@ from ..errors import Code
 from ..infer import arg_kind
 from ..ir import UNBOUND, Arg, Block, Const, Function, Let, Op, Ref, Statement, Tup, Var, in_order, rebuild
 from ..kinds import Array, Kind, Number, Opaque, Undefined, join
+from .generated import carried_module
 from .reader import Frame, Reader
 from .values import Closure, DictValue, ListValue, ObjectValue
 
@@ -56,6 +57,14 @@ def call_instance(
         values: everything the body can name: parameters and captured variables.
         read_again: reads the body for given values; returns the result.
     """
+    if carried_module(key) and name.endswith(("_forward", "_adjoint")):
+        reader.refuse(
+            frame,
+            node,
+            Code.RECURSION,
+            f"what {name} keeps is as deep as the recursion",
+            "write the recursion as a loop",
+        )
     leaves: list[Arg] = []
     shape = _shape(values, leaves)
     kinds = tuple(_general(arg_kind(a)) for a in leaves)
