@@ -97,6 +97,13 @@ def conj(g: Any) -> Any:
     return np.conj(g) if np.iscomplexobj(g) else g
 
 
+def where_taken(untaken: Any, safe: Any, x: Any) -> Any:
+    """`x`, and where nothing arrives of what it is used for, a value at which derivatives are finite."""
+    if np.ndim(untaken) == np.ndim(x) == 0 and not isinstance(x, np.ndarray):
+        return safe if untaken else x
+    return np.where(untaken, safe, x)
+
+
 def tree_map(f: Callable[..., Any], tree: Any, *rest: Any) -> Any:
     """`f` at the leaves of nested tuples, lists and dicts of one structure."""
     if isinstance(tree, dict):

@@ -35,6 +35,8 @@ class Shadows:
                 zeros = [self(item) if isinstance(item, list) else zeros_of(item) for item in of]
                 self._of[id(of)] = of, zeros
             return self._of[id(of)][1]
+        if not isinstance(of, np.ndarray):
+            raise TypeError(f"a {type(of).__name__} holds memory that is written to: name its parts")
         owner = _owner(of)
         if id(owner) not in self._of:
             low, high = np.lib.array_utils.byte_bounds(owner)
@@ -250,6 +252,8 @@ def scattered(g: Any, x: Any, index: Any) -> Any:
         return Parts(parts)
     if isinstance(adjoint, dict):
         return {key: g if key == index else part for key, part in adjoint.items()}
+    if isinstance(adjoint, float | complex | np.generic):  # `x[()]` of a number
+        return adjoint + g
     np.add.at(adjoint, index, g)
     return adjoint
 
@@ -259,7 +263,9 @@ def unit_seed(value: Any) -> Any:
     if value is None or np.ndim(value) or np.iscomplexobj(value):
         found = "None" if value is None else f"{np.shape(value)} of {np.result_type(value)}"
         raise TypeError(f"the gradient needs one real number as the result, not {found}")
-    return np.ones_like(value) if hasattr(value, "__array_function__") else 1.0
+    if hasattr(value, "__array_function__"):
+        return np.ones_like(value)
+    return type(value)(1) if isinstance(value, np.floating) else 1.0  # in the precision of the result
 
 
 def diagonal_places(a: Any) -> Any:
@@ -302,6 +308,13 @@ def writable_copy(a: Any) -> Any:
     if not a.flags.writeable:
         raise ValueError("assignment destination is read-only")
     return a.copy()
+
+
+def private_copy(a: Any) -> Any:
+    """A copy of an argument that is written to if it is an array; a number is itself."""
+    if isinstance(a, list | tuple | dict):
+        raise TypeError(f"a {type(a).__name__} that is written to: make the gradient for arguments like it")
+    return writable_copy(a) if hasattr(a, "flags") else a
 
 
 def refuse_torn(target: Any, index: Any, value: Any, written: str) -> None:

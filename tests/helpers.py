@@ -10,6 +10,8 @@ In: a function and arguments. Out: nothing, or an `AssertionError` that says wha
 from __future__ import annotations
 
 import dataclasses
+import inspect
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -58,7 +60,33 @@ def assert_gradient(
     assert_matches("adjoint", split, scaled(expected, 2.0), pick(args, argnums), rtol, atol)
     assert_tangent(gradient, args, argnums, expected, value, rtol, atol, **kwargs)
     assert_same_bits("the arguments, after tangent", list(leaves(args)), before)
+
+    plain = not kwargs and all(isinstance(a, float | complex | np.ndarray) for a in args)
+    untyped = untyped_gradient(f, argnums, args) if plain else None
+    if untyped is not None:
+        assert_same_bits("the arguments, after the untyped gradient", list(leaves(args)), before)
+        assert_matches("the gradient for unknown kinds", untyped, expected, pick(args, argnums), rtol, atol)
     return joint
+
+
+def untyped_gradient(f: Callable[..., Any], argnums: int | tuple[int, ...], args: tuple[Any, ...]) -> Any:
+    """The gradient as it is written before any call; None where more has to be known of the arguments."""
+    names: dict[str, Any] = {}
+    try:
+        exec(adjoin.grad(f, argnums=argnums).source, names)
+    except adjoin.AdjoinError:
+        return None
+    made = next(v for name, v in names.items() if name.endswith("_grad") and callable(v))
+    try:
+        inspect.signature(made).bind(*args)
+    except TypeError:  # it wants what `f` takes from around it as well
+        return None
+    try:
+        found = made(*args)
+        return (found,) if isinstance(argnums, tuple) and len(argnums) == 1 else found
+    except (TypeError, ValueError) as error:  # what kinds would have told before
+        assert re.search("reads as well|memory that is written to|is not followed", str(error)), error
+        return None
 
 
 def assert_tangent(

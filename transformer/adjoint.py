@@ -62,6 +62,7 @@ from .ir import (
     While,
     With,
     blocks,
+    bound,
     in_order,
     reads,
     substitute,
@@ -143,7 +144,7 @@ class Adjoint(Reader):
         self.indices: dict[Var, Var] = {}
         self.holed = zero_by_choice(function)  # adjoints (and factors) that may hold zeros by structure
         self._defined: dict[Var, Statement] = {}
-        self.maybe_unbound = _unbound_somewhere(function.body)
+        self.left_unbound = _unbound_somewhere(function.body)
         self.bound_to_none: set[Var] = set()  # those of which zeros are made, whether they are bound or not
         self.static_shadows = StaticShadows(self)
         for s in walk(function.body):
@@ -161,7 +162,7 @@ class Adjoint(Reader):
         with self.block() as statements:
             self._enter(self.ir.body)
             seeds(self)
-            self._block(self.ir.body)
+            self._statements(self.ir.body)
             gradients = {v: self.gradient(v) for v in self.independent}
         if self.table is not None:
             made = Let((self.table,), self.function_op(support.Shadows), (), ())
@@ -193,6 +194,8 @@ class Adjoint(Reader):
 
     def gradient(self, v: Var) -> Arg:
         """The adjoint of an independent variable at the end, zeros if nothing reached it."""
+        if self.may_be_number(v):
+            return self.take(v) or self.zeros_like(v)
         if self.is_buffer(v):
             return (
                 self.shadow(v)
@@ -202,15 +205,16 @@ class Adjoint(Reader):
         bar = self.bars.get(v)
         return self.zeros_like(v) if bar is None else bar.arg
 
-    def _block(self, block: Block) -> None:
+    def _enter(self, block: Block) -> None:
+        """Begin with a block: what it keeps for its reverse is bound from here on."""
+        for s in block.body:
+            for v in bound(s):
+                self._defined[v] = s
         self.do(Op("enter", "", block))
+
+    def _statements(self, block: Block) -> None:
         for s in reversed(block.body):
             self._statement(s)
-
-    def _enter(self, block: Block) -> None:
-        for s in block.body:
-            for v in _bound_here(s):
-                self._defined[v] = s
 
     def _statement(self, s: Statement) -> None:
         self.site = s.site
@@ -237,13 +241,13 @@ class Adjoint(Reader):
         """Whether anything active happens inside."""
         every = [s, *(inner for b in blocks(s) for inner in walk(b))]
         for each in every:
-            from .ir import bound
-
             for v in bound(each):
                 if self.activity.active(v):
                     return True
-            if isinstance(each, Let) and each.effect == "write" and any(
-                self.activity.active(v) for v in variables(each.args[0])
+            if (
+                isinstance(each, Let)
+                and each.effect == "write"
+                and any(self.activity.active(v) for v in variables(each.args[0]))
             ):
                 return True
             if isinstance(each, If | For | While | Try) and any(self.activity.active(v) for v in _outs(each)):
@@ -296,8 +300,7 @@ class Adjoint(Reader):
                 self.do(add, self._shadow_table(), self.primal(target), g, effect="write")
             elif isinstance(target.kind, SequenceKind):
                 self.do(self.function_op(support.add_to_list), self.shadow(target), g, effect="write")
-            elif self.is_buffer(target) and not isinstance(target.kind, Array):
-                # an array, whose adjoint is its shadow, or a number, which has an adjoint of its own
+            elif self.may_be_number(target):
                 rest = self.let(
                     Op("method", "rest"),
                     self._shadow_table(),
@@ -465,7 +468,7 @@ class Adjoint(Reader):
             return
         source = s.args[0]
         if isinstance(source, Var) and self.is_buffer(out):  # another name of the same memory
-            own = self.bars.pop(out, None) if self._may_be_number(out) else None
+            own = self.bars.pop(out, None) if self.may_be_number(out) else None
             if own is not None:
                 self._pass_own(source, own.arg)
             return
@@ -874,6 +877,9 @@ class Adjoint(Reader):
                 plain[name] = self.choose(untaken, lambda: Const(rule.safe), lambda value=arg: value)  # type: ignore[misc]
             elif isinstance(arg.kind, Array | Number):
                 plain[name] = self.call(np.where, untaken, Const(rule.safe), arg)
+            elif isinstance(arg.kind, Unknown):
+                op = self.function_op(_support.where_taken)
+                plain[name] = self.let(op, untaken, Const(rule.safe), arg, kind=UNKNOWN)
         return plain
 
     def _conj(self, g: Arg) -> Arg:
@@ -945,11 +951,8 @@ class Adjoint(Reader):
     def _real(self, g: Arg, x: Var) -> Arg:
         """In the dtype of `x`: the real part if it is real."""
         have, want = dtype_of(arg_kind(g)), dtype_of(x.kind)
-        if (
-            have == want
-            or (want in ("float", "complex")
-            and have is not None
-            and (is_real(arg_kind(g)) or want == "complex"))
+        if have == want or (
+            want in ("float", "complex") and have is not None and (is_real(arg_kind(g)) or want == "complex")
         ):
             return g
         if have == "float" and want is not None and want[0] in "fc":
@@ -965,9 +968,9 @@ class Adjoint(Reader):
     # -- control flow ------------------------------------------------------------------------------
 
     def _with(self, s: With) -> None:
-        self._enter(s.body)
         with self.block() as statements:
-            self._block(s.body)
+            self._enter(s.body)
+            self._statements(s.body)
         made = self._defined.get(s.manager) if isinstance(s.manager, Var) else None
         if isinstance(made, Let) and made.op.function in _ENTERED_AGAIN and statements:
             options = {k: self.primal(a) for k, a in made.kwargs}
@@ -996,11 +999,11 @@ class Adjoint(Reader):
         ends: list[tuple[list[Statement], dict[Var, Bar]]] = []
         for block in (s.then, s.orelse):
             self.bars = dict(before)
-            self._enter(block)
             with self.block() as statements:
+                self._enter(block)
                 for out, y in zip(s.outs, block.yields, strict=True):
                     self._branch_out(out, y, outs)
-                self._block(block)
+                self._statements(block)
                 self.site = s.site
             ends.append((statements, self.bars))
         self._join(
@@ -1020,7 +1023,7 @@ class Adjoint(Reader):
                 g = self._real(g, y) if arg_kind(g) != UNKNOWN else g
             self.contribute(y, g)
 
-    def _may_be_number(self, v: Var) -> bool:
+    def may_be_number(self, v: Var) -> bool:
         """What turns out to be memory that is written to, or a number with an adjoint of its own."""
         return self.is_buffer(v) and not isinstance(v.kind, Array | SequenceKind)
 
@@ -1028,7 +1031,7 @@ class Adjoint(Reader):
         """The adjoint of a number, for what it was; an array has its shadow, and zero here."""
         if not isinstance(y, Var) or not self.activity.active(y):
             return
-        if self._may_be_number(y):
+        if self.may_be_number(y):
             self._add(y, own)
         elif not self.is_buffer(y):
             self.contribute(y, self._real(own, y))
@@ -1075,9 +1078,9 @@ class Adjoint(Reader):
         self.bars = joined
 
     def _zero(self, v: Var) -> Arg:
-        if self._may_be_number(v):
+        if self.may_be_number(v):
             return Const(0.0)
-        if v in self.maybe_unbound and not isinstance(v.kind, Number):
+        if v in self.left_unbound and not isinstance(v.kind, Number):
             self.bound_to_none.add(v)
             return self.let(self.function_op(support.zeros_of), self.primal(v), kind=v.kind)  # type: ignore[no-any-return]
         zero = self.zeros_like(self.primal(v))
@@ -1089,9 +1092,9 @@ class Adjoint(Reader):
 
     def _try(self, s: Try) -> None:
         if s.final is not None:
-            self._enter(s.final)
             with self.block() as statements:
-                self._block(s.final)
+                self._enter(s.final)
+                self._statements(s.final)
             self.statements.extend(statements)
         self._prepare(s, loop=False)
         before = dict(self.bars)
@@ -1100,11 +1103,11 @@ class Adjoint(Reader):
         every = [s.body, *(h.block for h in s.handlers)]
         for block in every:
             self.bars = dict(before)
-            self._enter(block)
             with self.block() as statements:
+                self._enter(block)
                 for out, y in zip(s.outs, block.yields, strict=True):
                     self._branch_out(out, y, outs)
-                self._block(block)
+                self._statements(block)
             ends.append((statements, self.bars))
         path = self.primal(s.path)
 
@@ -1134,7 +1137,7 @@ class Adjoint(Reader):
             i
             for i, (p, out) in enumerate(zip(s.params, s.outs, strict=True))
             if (self.activity.active(p) or self.activity.active(out))
-            and (not self.is_buffer(p) or self._may_be_number(p))
+            and (not self.is_buffer(p) or self.may_be_number(p))
         ]
         buffers = [
             i
@@ -1149,7 +1152,7 @@ class Adjoint(Reader):
             for v in _read_inside(s)
             if self.activity.active(v)
             and v not in inside
-            and (not self.is_buffer(v) or self._may_be_number(v))
+            and (not self.is_buffer(v) or self.may_be_number(v))
             and not isinstance(v.kind, Array | Container)
         ]
         # what a trip overwrites unread gets an adjoint of zero from it
@@ -1175,8 +1178,8 @@ class Adjoint(Reader):
         self.bars = {v: b for v, b in outer.items() if b.owned}
         n, m = len(carried), len(carried) + len(scalars)
         index = Var(s.index.name if isinstance(s, For) else "", INT)
-        self._enter(s.body)
         with self.block() as statements:
+            self._enter(s.body)
             for i, p in zip(buffers, params[m:], strict=True):
                 y = s.body.yields[i]
                 assert isinstance(y, Var)
@@ -1185,7 +1188,7 @@ class Adjoint(Reader):
                 self.bars[v] = Bar(p)
             for i, p in zip(carried, params[:n], strict=True):
                 y = s.body.yields[i]
-                if self._may_be_number(s.params[i]):
+                if self.may_be_number(s.params[i]):
                     self._pass_own(y, p)
                 elif (
                     isinstance(y, Var)
@@ -1199,7 +1202,7 @@ class Adjoint(Reader):
             if isinstance(s, For) and self._recountable(s):
                 self.indices[s.index] = index
                 name_like(index, s.index)
-            self._block(s.body)
+            self._statements(s.body)
             yields: list[Arg] = []
             self.site = s.site
             for i in carried:
@@ -1227,7 +1230,7 @@ class Adjoint(Reader):
             if isinstance(out.kind, Array):
                 self._hole(out)
             init = s.inits[i]
-            if self._may_be_number(s.params[i]):
+            if self.may_be_number(s.params[i]):
                 self._pass_own(init, out)
             elif isinstance(init, Var):
                 g: Arg = out
@@ -1256,7 +1259,7 @@ class Adjoint(Reader):
             zero: Arg = self.call(np.zeros_like, adjoint)
             self._hole(zero)
             return zero
-        if s.inits[i] is UNBOUND and not isinstance(kind, Number) and not self._may_be_number(s.params[i]):
+        if s.inits[i] is UNBOUND and not isinstance(kind, Number) and not self.may_be_number(s.params[i]):
             self.bound_to_none.add(s.outs[i])
             return self.let(self.function_op(support.zeros_of), self.primal(s.params[i]), kind=kind)  # type: ignore[no-any-return]
         return self._zero(s.params[i])
@@ -1330,6 +1333,9 @@ class StaticShadows:
         for p in adjoint.ir.params:
             if isinstance(p.kind, Container):
                 self.dynamic.add(adjoint.aliases.of(p))
+        for v in (v for s in walk(adjoint.ir.body) for v in (*bound(s), *_bound_inside(s))):
+            if adjoint.may_be_number(v):
+                self.dynamic.add(adjoint.aliases.of(v))
 
     def possible(self, v: Var) -> bool:
         return self.adjoint.aliases.of(v) not in self.dynamic
@@ -1394,9 +1400,7 @@ class StaticShadows:
             after = later
             if not isinstance(s, Let):
                 rest = Block(block.body[at + 1 :], block.yields)
-                after = (later | reads(rest)) - {
-                    v for t in rest.body for v in (*_bound_here(t), *_bound_inside(t))
-                }
+                after = (later | reads(rest)) - {v for t in rest.body for v in (*bound(t), *_bound_inside(t))}
             if isinstance(s, Let):
                 self._let(s)
             elif isinstance(s, For | While):
@@ -1614,12 +1618,6 @@ def bound_in(block: Block) -> set[Var]:
         found.update(bound(s))
         found |= _bound_inside(s)
     return found
-
-
-def _bound_here(s: Statement) -> tuple[Var, ...]:
-    from .ir import bound
-
-    return bound(s)
 
 
 def _outs(s: Statement) -> tuple[Var, ...]:

@@ -29,7 +29,7 @@ from typing import Any, NoReturn
 
 from ..runtime import support_checkpoint as support
 from .analyses.activity import Activity
-from .analyses.aliases import Aliases, immutable, is_basic
+from .analyses.aliases import CHECKS, Aliases, immutable, is_basic
 from .errors import AdjoinError, Code, Where
 from .ir import (
     STORE,
@@ -254,7 +254,8 @@ class _Part:
 
     def _check(self, s: Statement) -> None:
         """Refuse what would be done twice."""
-        if not isinstance(s, Let) or s.op.form in ("assert", "raise", "touch", "push", "pop", "checkpoint"):
+        harmless = ("assert", "raise", "touch", "push", "pop", "checkpoint")
+        if not isinstance(s, Let) or s.op.form in harmless or s.op.function in CHECKS:
             return
         outside = s.op.form == "method" and isinstance(s.args[0], Var) and isinstance(s.args[0].kind, Opaque)
         if s.effect == "io" or s.op.form == "set" or (s.effect and outside):
@@ -328,6 +329,12 @@ class _Loop(_Part):
         )  # fmt: skip
         if not changed:
             return [*without_marks(Function("", (), Block((s,)))).body.body, *self.names]
+        if active(s.index):
+            self.refuse(
+                "a loop over something active that is no array or list",
+                "loop over positions: for i in range(len(xs))",
+                Code.UNSUPPORTED_SYNTAX,
+            )
         read = tuple(i for i, v in enumerate(self.fixed) if active(v))
         fixed = [self.new[v] for v in self.fixed]
         wanted = (*(params[i] for i in changed), *(fixed[i] for i in read))

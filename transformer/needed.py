@@ -492,7 +492,7 @@ class _Keeper:
         """What such a variable takes over from another one has to be bound as well."""
         wanted = self.adjoint.bound_to_none
         joins = [(out, y) for s in walk(self.body) for out, y in _joined(s)]
-        while more := {y for out, y in joins if out in wanted and y in self.adjoint.maybe_unbound} - wanted:
+        while more := {y for out, y in joins if out in wanted and y in self.adjoint.left_unbound} - wanted:
             wanted |= more
 
     def _bound_to_none(self, s: Statement) -> Statement:

@@ -15,10 +15,17 @@ from ..runtime import support_memory
 from .analyses.aliases import Aliases
 from .errors import AdjoinError, Code, Where
 from .ir import Arg, Block, Function, Let, Op, Ref, Statement, Var, rebuild, substitute
-from .kinds import Array, Container
+from .kinds import Array, Container, Unknown
 from .kinds import Sequence as SequenceKind
 from .lowering.generated import TOGETHER
+from .torn import SHARED
 
+COPY_IF_ARRAY = Op(
+    "call",
+    "private_copy",
+    support_memory.private_copy,
+    Ref(support_memory.private_copy, "private_copy", "support"),
+)
 COPY = Op("call", "writable_copy", np.copy, Ref(support_memory.writable_copy, "writable_copy", "support"))
 
 
@@ -26,7 +33,7 @@ def privatise(function: Function, together: tuple[str, ...] = ()) -> Function:
     """Copy what is written to; arguments named in `together` share memory, and so do their copies."""
     aliases = Aliases(function)
     joint = [v for v in function.params if v.name in together]
-    written = [v for v in function.params if isinstance(v.kind, Array) and aliases.is_buffer(v)]
+    written = [v for v in function.params if isinstance(v.kind, Array | Unknown) and aliases.is_buffer(v)]
     for v in function.params:
         if isinstance(v.kind, SequenceKind) and aliases.of(v) in aliases.grown:
             raise AdjoinError(
@@ -67,7 +74,13 @@ def privatise(function: Function, together: tuple[str, ...] = ()) -> Function:
             tuple(rebuild(s, renamed, swap) for s in block.body), tuple(swap(y) for y in block.yields)
         )
 
-    body: list[Statement] = [Let((copies[v],), COPY, (v,)) for v in written]
+    body: list[Statement] = [
+        Let((copies[v],), COPY if isinstance(v.kind, Array) else COPY_IF_ARRAY, (v,)) for v in written
+    ]
+    for v in written:
+        others = tuple(w for w in function.params if w is not v and isinstance(w.kind, Array | Unknown))
+        if isinstance(v.kind, Unknown) and others:  # where kinds are known, the signature says what is shared
+            body.append(Let((), SHARED, (v, *others), (), "io"))
     if joint:
         body.append(Let(tuple(copies[v] for v in joint), TOGETHER, tuple(joint)))
     for s in function.body.body:

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..runtime.support import conj
 from ..runtime.support_implicit import at_times, integral, root_point, solved, solved_transposed, trajectory
-from ..runtime.support_memory import writable_copy, zeros_of
+from ..runtime.support_memory import private_copy, writable_copy, zeros_of
 from .ir import Arg, Const, Lst, Slc, Star, Tup, Var
 from .kinds import (
     INT,
@@ -242,7 +242,7 @@ def _same_shape(a: Arg, *args: Arg, **kwargs: Arg) -> Kinds | None:
     return kind if isinstance(kind, Array) and kind.dims else None
 
 
-@returns(zeros_of, writable_copy, conj)
+@returns(zeros_of, writable_copy, private_copy, conj)
 def _like_the_value(value: Arg) -> Kinds | None:
     return arg_kind(value) if isinstance(arg_kind(value), Array | Number | Sequence) else None
 

@@ -43,7 +43,8 @@ def guard_torn(function: Function) -> Function:
         body: list[Statement] = []
         for s in block.body:
             if isinstance(s, Let) and s.op.function is support.refuse_shared:
-                if not any(may_share(s.args[0], each) for each in s.args[1:]):
+                target, *others = s.args
+                if target not in function.params and not any(may_share(target, each) for each in others):
                     continue
             elif isinstance(s, Let) and s.op.form == "store" and may_share(s.args[0], s.args[2]):
                 body.extend(_check(s, makers))

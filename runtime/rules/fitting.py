@@ -19,6 +19,7 @@ from ..support import conj, real_if_real, rebroadcast, unbroadcast
 from ..support_memory import (
     last_stored,
     last_stored_adjoint,
+    private_copy,
     scattered,
     unit_seed,
     writable_copy,
@@ -124,4 +125,9 @@ def own_tangent_again(g: Any, out: Any, dot: Any, out_: Any) -> Any:
 
 @linear(writable_copy, samples=[lambda: (real(3),), lambda: (complex_(2, 2),)])
 def writable_copy_again(g: Any, out: Any, a: Any) -> Any:
+    return g
+
+
+@linear(private_copy, samples=[lambda: (real(3),), lambda: (complex_(2, 2),), lambda: (2.5,)])
+def private_copy_again(g: Any, out: Any, a: Any) -> Any:
     return g

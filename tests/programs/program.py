@@ -80,6 +80,13 @@ def judge(program: Program) -> Outcome:
         split = gradient.adjoint(saved, 2.0)
         assert_same_bits("the arguments, after adjoint", list(leaves(args)), before)
         assert_matches("adjoint", split, scaled(expected, 2.0), program.args, RTOL, ATOL)
+        untyped = _untyped(f, argnums)
+        if untyped is not None:
+            found = untyped(*args)
+            assert_same_bits("the arguments, after the untyped gradient", list(leaves(args)), before)
+            if len(args) == 1:
+                found = (found,)
+            assert_matches("the gradient for unknown kinds", found, expected, program.args, RTOL, ATOL)
     except adjoin.AdjoinError as error:
         return Outcome("refused", str(error))
     except ValueError as error:
@@ -94,6 +101,18 @@ def judge(program: Program) -> Outcome:
         )
         return Outcome("wrong", f"{kind}{type(error).__name__}: {error}")
     return Outcome("right")
+
+
+def _untyped(f: Callable[..., Any], argnums: tuple[int, ...]) -> Callable[..., Any] | None:
+    """The gradient as it is written before any call; None where more has to be known of the arguments."""
+    import adjoin
+
+    names: dict[str, Any] = {}
+    try:
+        exec(adjoin.grad(f, argnums=argnums).source, names)
+    except adjoin.AdjoinError:
+        return None
+    return next(v for name, v in names.items() if name.endswith("_grad"))  # type: ignore[no-any-return]
 
 
 def difference(f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, ...] | None:

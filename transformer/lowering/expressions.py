@@ -229,6 +229,14 @@ def binary(
             from .containers import repeated
 
             return repeated(reader, frame, lists[0], count, node)
+        if isinstance(kind, Unknown):
+            reader.refuse(
+                frame,
+                node,
+                Code.UNSUPPORTED_SYNTAX,
+                "whether this repeats a list, or multiplies an array, depends on what is not known here",
+                "say what it is with like=, or use a comprehension",
+            )
     if (
         op in ("in", "not in")
         and isinstance(right, DictValue)

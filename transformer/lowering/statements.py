@@ -471,9 +471,7 @@ def _unpack_starred(
         assign(reader, frame, element.value, subscript(reader, frame, result, Const(i - after), target))
 
 
-def store(
-    reader: Reader, frame: Frame, obj: Any, at: Any, result: Any, node: cst.CSTNode | None
-) -> None:
+def store(reader: Reader, frame: Frame, obj: Any, at: Any, result: Any, node: cst.CSTNode | None) -> None:
     """`obj[at] = result`."""
     if isinstance(obj, Flat):
         stores.store_flat(reader, obj.array, reader.arg(at), reader.arg(result))
@@ -606,18 +604,8 @@ def _augmented(reader: Reader, frame: Frame, node: cst.AugAssign) -> None:
             from .containers import list_method
 
             list_method(reader, frame, current, "extend", [operand], {}, node)
-        elif (
-            isinstance(current, Var)
-            and isinstance(current.kind, Unknown)
-            and isinstance(operand, Var | Const)
-            and not isinstance(operand.kind if isinstance(operand, Var) else None, SequenceKind | Opaque)
-        ):
-            frame.env[target.value] = _augment_unknown(reader, frame, op, current, operand, target.value)
         elif isinstance(current, Var) and isinstance(current.kind, Unknown):
-            function = _IN_PLACE[op]
-            operator_op = Op("inplace", op, function)
-            out = reader.let(operator_op, current, reader.arg(operand), name=target.value, effect="write")
-            frame.env[target.value] = out
+            frame.env[target.value] = _augment_unknown(reader, frame, op, current, operand, target.value)
         else:
             assign(reader, frame, target, binary(reader, frame, op, current, operand, node))
         return
@@ -644,7 +632,11 @@ def _augmented(reader: Reader, frame: Frame, node: cst.AugAssign) -> None:
         if isinstance(current, Var) and isinstance(current.kind, Array):
             augment(reader, frame, op, current, Const(Ellipsis), operand)
             return
-        store(reader, frame, obj, at, binary(reader, frame, op, current, operand, node), target)
+        if isinstance(current, Var) and isinstance(current.kind, Unknown) and not isinstance(obj, Var):
+            new = _augment_unknown(reader, frame, op, current, operand)
+        else:
+            new = binary(reader, frame, op, current, operand, node)
+        store(reader, frame, obj, at, new, target)
         return
     assert isinstance(target, cst.Attribute)
     obj = value(reader, frame, target.value)
@@ -653,9 +645,11 @@ def _augmented(reader: Reader, frame: Frame, node: cst.AugAssign) -> None:
     if isinstance(current, Var) and isinstance(current.kind, Array):
         augment(reader, frame, op, current, Const(Ellipsis), operand)
         return
-    set_attribute(
-        reader, frame, obj, target.attr.value, binary(reader, frame, op, current, operand, node), target
-    )
+    if isinstance(current, Var) and isinstance(current.kind, Unknown):
+        new = _augment_unknown(reader, frame, op, current, operand)
+    else:
+        new = binary(reader, frame, op, current, operand, node)
+    set_attribute(reader, frame, obj, target.attr.value, new, target)
 
 
 def augment(reader: Reader, frame: Frame, op: str, obj: Var, at: Any, operand: Any) -> None:
@@ -663,8 +657,13 @@ def augment(reader: Reader, frame: Frame, op: str, obj: Var, at: Any, operand: A
     stores.augment(reader, op, obj, reader.arg(at), reader.arg(operand))
 
 
-def _augment_unknown(reader: Reader, frame: Frame, op: str, current: Var, operand: Arg, name: str) -> Arg:
+def _augment_unknown(
+    reader: Reader, frame: Frame, op: str, current: Var, operand: Any, name: str = ""
+) -> Arg:
     """`x += y` where `x` turns out to be an array, which is changed, or a number, which is replaced."""
+    if not isinstance(operand, Var | Const) or isinstance(arg_kind(operand), SequenceKind | Opaque):
+        operation = Op("inplace", op, _IN_PLACE[op])
+        return reader.let(operation, current, reader.arg(operand), name=name, effect="write")  # type: ignore[no-any-return]
     types = [Ref(t, t.__name__) for t in (int, float, complex)]
     types.append(Ref(np.generic, f"{reader.numpy.text}.generic", reader.numpy.imports))
     question = Op("call", "isinstance", isinstance, Ref(isinstance, "isinstance"))

@@ -20,7 +20,7 @@ from ...runtime import support_memory as support
 from ..errors import Code
 from ..infer import arg_kind
 from ..ir import BINARY, STORE, Arg, Const, Op, Ref, Slc, Tup, Var, variables
-from ..kinds import Array, Number, Opaque
+from ..kinds import Array, Number, Opaque, Unknown
 from .reader import Frame, Reader
 
 WHOLE = Const(Ellipsis)
@@ -325,6 +325,14 @@ def _in_place_operator(symbol: str) -> Writer:
         if isinstance(args[0], Var) and isinstance(args[0].kind, Array):
             augment(reader, symbol, args[0], WHOLE, reader.arg(args[1]))
             return args[0]
+        if isinstance(args[0], Var) and isinstance(args[0].kind, Unknown):
+            reader.refuse(
+                frame,
+                node,
+                Code.MUTATION,
+                "what is changed here is not known to be an array",
+                f"write `x {symbol}= y`, or say what it is with like=",
+            )
         return binary(reader, frame, symbol, args[0], args[1], node)
 
     return write
