@@ -357,7 +357,10 @@ def refuse_shared(target: Any, *values: Any) -> None:
     """Raise if what is written to shares memory with what is read, where NumPy does not look for that."""
     for value in values:
         if isinstance(value, np.ndarray) and np.shares_memory(target, value):
-            raise ValueError("this writes into memory that it reads as well: give it a copy of what it reads")
+            raise ValueError(
+                "this writes into memory that it reads as well, and may read what it has just written: "
+                "give it a copy of what it reads"
+            )
 
 
 def private_together(*arrays: Any) -> tuple[Any, ...]:

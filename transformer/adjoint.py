@@ -1329,7 +1329,7 @@ class StaticShadows:
         self.views: dict[Var, Let] = {}
         self.dynamic: set[Var] = set()
         self.same: dict[Var, Var] = {}  # what a loop carries without change is what it was before
-        self._classify(adjoint.ir.body, set())
+        self._classify(adjoint.ir.body, set(), {*adjoint.ir.params, *adjoint.ir.free})
         for p in adjoint.ir.params:
             if isinstance(p.kind, Container):
                 self.dynamic.add(adjoint.aliases.of(p))
@@ -1394,8 +1394,8 @@ class StaticShadows:
 
     # -- which classes are static ------------------------------------------------------------------
 
-    def _classify(self, block: Block, later: set[Var]) -> None:
-        """`later`: variables from outside the block that are read after it."""
+    def _classify(self, block: Block, later: set[Var], here: set[Var]) -> None:
+        """`later`: variables from outside the block that are read after it; `here`: bound in the block."""
         for at, s in enumerate(block.body):
             after = later
             if not isinstance(s, Let):
@@ -1404,14 +1404,13 @@ class StaticShadows:
             if isinstance(s, Let):
                 self._let(s)
             elif isinstance(s, For | While):
-                self._loop(s, after)
+                self._loop(s, after, here)
             elif isinstance(s, If | Try):
                 for out in s.outs:
                     self._not(out)
-            elif isinstance(s, With):
-                pass
             for inner in blocks(s):
-                self._classify(inner, after)
+                self._classify(inner, after, here if isinstance(s, With) else set(_given(s)))
+            here.update(bound(s))
 
     def _not(self, *vs: Arg) -> None:
         for arg in vs:
@@ -1469,10 +1468,11 @@ class StaticShadows:
         """An operation whose result never shares memory, though its class says so (a loop joined them)."""
         return not self.adjoint.aliases._may_return_alias(s)
 
-    def _loop(self, s: For | While, later: set[Var]) -> None:
+    def _loop(self, s: For | While, later: set[Var], here: set[Var]) -> None:
         """Carried buffers must be permuted among themselves, or replaced by memory made in the trip.
 
-        `later`: variables from outside that are read after the loop.
+        `later`: variables from outside that are read after the loop; `here`: bound in the loop's own block.
+        A buffer from outside a branch would have another shadow in that branch than beside it.
         """
         for param, init, out in zip(s.params, s.inits, s.outs, strict=False):
             if not self.adjoint.is_buffer(param):
@@ -1499,6 +1499,7 @@ class StaticShadows:
                 and all(z in params or z in fresh_inside for z in yields)
                 and isinstance(param.kind, Array)
                 and all(isinstance(i, Var) and i not in self.views for i in inits)
+                and all(i in here for _, i, _ in same_class)
             )
             # memory from outside that the body also reaches under another name would be met twice
             others = {
@@ -1595,6 +1596,13 @@ def _unbound_somewhere(block: Block) -> set[Var]:
                 out for out, init in zip(s.outs, s.inits, strict=True) if init is UNBOUND or init in found
             )
     return found
+
+
+def _given(s: Statement) -> tuple[Var, ...]:
+    """What a loop binds for its body."""
+    if isinstance(s, For):
+        return (*s.params, s.index)
+    return s.params if isinstance(s, While) else ()
 
 
 def _bound_inside(s: Statement) -> set[Var]:

@@ -1,6 +1,7 @@
 """Programs that a random run found to fail, made small: each has its right value by differences."""
 
 import numpy as np
+import pytest
 from helpers import assert_gradient
 
 X = np.array([-0.85, 0.322, 1.789])
@@ -181,3 +182,19 @@ def test_a_name_of_no_known_kind_that_the_test_of_a_loop_binds():
 
     assert_gradient(f, X)
     assert_gradient(f, Y + 1.0)
+
+
+@pytest.mark.parametrize("bound", [-1.0, 1.0])
+def test_a_buffer_from_before_that_one_branch_replaces_in_a_loop(bound):
+    def f(z, y, n):
+        for row in y:
+            row[:] = z[[1, 0, 1]]
+        if y[1, -1] < bound:
+            return np.prod(y)
+        for _ in range(n):
+            z = np.zeros(3)
+        z[::-1] = y[0] ** 2
+        return np.sum(z**2)
+
+    for n in (0, 2):
+        assert_gradient(f, X, np.outer(X, X), n, argnums=(0, 1))
