@@ -321,6 +321,8 @@ class Adjoint(Reader):
         return self.index(g, Const(i))
 
     def _add(self, target: Var, g: Arg) -> None:
+        if isinstance(target.kind, Number) and isinstance(arg_kind(g), Array):
+            g = self.index(g, Tup(()))  # a number of its own: a shadow changes as the sweep goes on
         bar = self.bars.get(target)
         if bar is None:
             self.bars[target] = Bar(g)

@@ -12,8 +12,8 @@ In: a function. Out: nothing, or an `Invalid` that shows the statement and says 
   What a loop's body binds is not visible outside.
 - Blocks yield as many values as their statement takes.
 - Operands are operands, and operations have as many as their form wants.
-- The kinds of what is carried cover what is put into it (only before there is a reverse sweep, which takes
-  kinds more lightly: `carried=False`).
+- The kinds of what is carried cover what is put into it. A reverse sweep takes kinds more lightly
+  (`carried=False`), but a name for a number is never given an array: passes look for no other names of it.
 - No marks for `needed` are left. (Where the reverse sweep as a whole begins stays marked.)
 """
 
@@ -48,7 +48,7 @@ from .ir import (
     show,
     variables,
 )
-from .kinds import Kind, join
+from .kinds import Array, Kind, Number, join
 
 
 class Invalid(AssertionError):
@@ -285,16 +285,19 @@ class _Verifier:
     # -- kinds -------------------------------------------------------------------------------------
 
     def _covered(self, targets: Iterable[Var], values: Iterable[Arg]) -> None:
-        if not self.carried:
-            return
+        covers = _covers if self.carried else _covers_memory
         for target, value in zip(targets, values, strict=False):
             kind = arg_kind(value)
-            if value is not UNBOUND and isinstance(value, Var | Const) and not _covers(target.kind, kind):
+            if value is not UNBOUND and isinstance(value, Var | Const) and not covers(target.kind, kind):
                 self.fail(f"{target!r} does not cover {value!r} of kind {kind!r}")
 
 
 def _covers(wide: Kind, narrow: Kind) -> bool:
     return join(wide, narrow) == wide
+
+
+def _covers_memory(wide: Kind, narrow: Kind) -> bool:
+    return not (isinstance(wide, Number) and isinstance(narrow, Array))
 
 
 def _shown(s: Statement) -> str:

@@ -198,3 +198,17 @@ def test_a_buffer_from_before_that_one_branch_replaces_in_a_loop(bound):
 
     for n in (0, 2):
         assert_gradient(f, X, np.outer(X, X), n, argnums=(0, 1))
+
+
+def test_the_shadow_of_a_0d_array_is_no_name_of_a_number():
+    def f(x, z, n):
+        while n < 0:
+            n += 1
+            x = 0.4
+        a = np.array(x)
+        b = 2.0 * a
+        a[...] = np.sum(z[::-1])
+        return a + b
+
+    for n in (0, -2):
+        assert_gradient(f, 1.5, Y, n, argnums=(0, 1))

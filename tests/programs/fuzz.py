@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from programs.program import Outcome, Program, judge
 from programs.shrink import shrunk
 from programs.writer import EVERYTHING, READING, Dice, write
+from verified import verify_every_stage
 
 LIMIT = 30  # seconds for one program
 
@@ -63,10 +64,12 @@ def main() -> int:
     if options.show:
         for seed, _ in jobs:
             print(f"# seed {seed}\n{written(seed, features)}\n")
+    verify_every_stage(setattr)
     began = time.perf_counter()
     outcomes: dict[int, Outcome] = {}
     if options.jobs > 1:
-        with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:
+        context = multiprocessing.get_context("spawn")
+        with context.Pool(options.jobs, verify_every_stage, (setattr,)) as pool:
             outcomes.update(pool.imap_unordered(judged, jobs, chunksize=10))
     else:
         outcomes.update(map(judged, jobs))
