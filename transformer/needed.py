@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from ..runtime import support_memory
-from .adjoint import Adjoint, Reverse, bound_in, certainly_view, is_restore
+from .adjoint import Adjoint, Reverse, certainly_view, is_restore
 from .analyses.aliases import Aliases, is_basic, may_be_view
 from .infer import arg_kind
 from .ir import (
@@ -49,6 +49,7 @@ from .ir import (
     While,
     blocks,
     bound,
+    bound_inside,
     in_order,
     operands,
     rebuild,
@@ -216,8 +217,8 @@ class _Keeper:
     def made_in(self, block: Block) -> frozenset[Var]:
         """The classes of written memory of which the body of a forward loop binds every variable."""
         if id(block) not in self.own:
-            everything = {*self.adjoint.ir.params, *self.adjoint.ir.free, *bound_in(self.body)}
-            elsewhere = {self.aliases.of(v) for v in everything - bound_in(block)}
+            everything = {*self.adjoint.ir.params, *self.adjoint.ir.free, *bound_inside(self.body)}
+            elsewhere = {self.aliases.of(v) for v in everything - bound_inside(block)}
             self.own[id(block)] = frozenset(self.aliases.written) - elsewhere
         return self.own[id(block)]
 
@@ -422,6 +423,8 @@ class _Keeper:
             return all(self._at_hand(a) for a in made.args)
         if form == "index" and not self._is_written(made.args[0]) and isinstance(v.kind, Number):
             return all(self._at_hand(a) for a in made.args) and self._is_fixed(made.args[0])
+        if made.op.function is len and any(self._grows(x) for x in variables(made.args[0])):
+            return False
         if made.op.function in (range, len, reversed) or _integer_arithmetic(made):
             return all(self._at_hand(a) for a in made.args)
         return False
@@ -440,6 +443,11 @@ class _Keeper:
 
     def _is_written(self, arg: Arg) -> bool:
         return any(self.aliases.is_buffer(x) or isinstance(x.kind, SequenceKind) for x in variables(arg))
+
+    def _grows(self, x: Var) -> bool:
+        """Whether a list may have another length in the reverse sweep."""
+        changed = self.aliases.grown | self.aliases.written
+        return not isinstance(x.kind, Array) and self.aliases.of(x) in changed
 
     def _is_fixed(self, arg: Arg) -> bool:
         return all(x not in self.adjoint.in_loops for x in variables(arg))

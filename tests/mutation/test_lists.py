@@ -165,3 +165,34 @@ def test_helper_that_reads_and_grows_a_list():
         return np.sum(grown(h) ** 2) + np.sum(grown(h))
 
     assert_gradient(f, VECTOR * 0.5)
+
+
+@pytest.mark.parametrize("at", ["", "0", "-1", "len(h) // 2"])
+@pytest.mark.parametrize("loop", ["while h", "for _ in range(len(x))", "while len(h) > 1"])
+def test_how_many_are_left_counts(at, loop):
+    from programs.program import Program
+
+    source = f"""
+def f(x):
+    h = [x[i] * x[0] for i in range(len(x))]
+    total = 0.0
+    {loop}:
+        v = h.pop({at})
+        total += v * len(h) + v**2 / (1 + len(h))
+    return total
+"""
+    assert_gradient(Program(source, ()).load(), VECTOR)
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_a_list_in_a_dict_that_one_branch_replaces(n):
+    def f(x, n):
+        d = {"p": [x[0]]}
+        q = d["p"]
+        if n > 1:
+            d = {"p": [x[1]]}
+        q.append(x[2])
+        d["p"].append(x[3])
+        return sum(q) * sum(d["p"])
+
+    assert_gradient(f, VECTOR, n)

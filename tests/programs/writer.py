@@ -192,6 +192,7 @@ class Writer:
             arrays = [name for name in self.names() if name.shape]
             if arrays:
                 options.append(self.element(self.of(arrays)))
+            options += [f"0.2 * len({h.text})" for h in self.holders(int)[:1]]
             options.append(self.constant())
         else:
             options += self.views_of(shape)
@@ -607,6 +608,8 @@ class Writer:
         keys = h.keys or ()
         if h.text in self.fixed:
             return self.assign(depth)
+        if self.indent == 1 and len(keys) > 2 and self.chance(25):
+            return self.drain(h)
         if self.indent == 1 and len(keys) > 2 and self.chance(50):
             target = self.fresh(letter(h.shape))
             self.line(f"{target} = {h.text}.pop({self.of(['', '0', '-1'])})")
@@ -616,6 +619,16 @@ class Writer:
         self.line(f"{h.text}.append(0.9 * ({self.tame(h.shape)}))")
         if self.indent == 1:
             self.bind(replace(h, keys=(*keys, len(keys))))
+
+    def drain(self, h: Name) -> None:
+        """Take items of a list until one is left; how many there still are counts."""
+        total, item = self.fresh("s"), self.fresh(letter(h.shape))
+        self.line(f"{total} = {self.atom(())}")
+        self.line(f"while len({h.text}) > 1:")
+        self.line(f"    {item} = {h.text}.pop({self.of(['', '0', '-1'])})")
+        self.line(f"    {total} += {self.of(['', f'{total} * '])}np.sum({item}) * len({h.text})")
+        self.bind(Name(total, ()))
+        self.bind(replace(h, keys=(0,)))
 
     def build_object(self, depth: int) -> None:
         """An object that holds a buffer and a number, which are names like all others from here on."""

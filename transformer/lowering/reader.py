@@ -670,10 +670,18 @@ class Merge:
             if isinstance(x, Closure):
                 self._bring_out_of(x, side)
             elif x.serial > self.born:
+                if isinstance(x, ListValue) and self._must_be_made_here(x, side):
+                    self._arg(x, self.second if side else self.first)
                 var = None if x.var is None else self._brought_out(x.var, side)
                 var = var.var if isinstance(var, ListValue) else var
                 x.restore({k: self._brought_out(v, side) for k, v in x.cells.items()}, var)
         return x
+
+    def _must_be_made_here(self, x: ListValue, side: int) -> bool:
+        """Whether a list holds what is bound on its path alone, so that it cannot be made after it."""
+        inside = bound_inside(Block(tuple(self.second if side else self.first)))
+        plain = all(isinstance(item, Var | Const) for item in x.items)
+        return x.var is None and plain and any(item in inside for item in x.items)
 
     def _bring_out_of(self, closure: Closure, side: int) -> None:
         """What a function that was made on the path has captured, and its defaults."""
