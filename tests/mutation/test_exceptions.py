@@ -1,6 +1,7 @@
 """Writes and exceptions: what was written before something was raised stays written."""
 
 import contextlib
+import types
 
 import numpy as np
 import pytest
@@ -129,3 +130,31 @@ def test_list_that_grows_where_something_may_raise():
         return h[-1] * b
 
     assert_refused(f, VECTOR, line="h.append(x[2] / len(h))")
+
+
+@pytest.mark.parametrize("at", [0, 9])
+def test_a_handler_that_changes_what_is_known(at):
+    def f(x, at):
+        kept, named = [x[0]], {"a": x[2]}
+        try:
+            y = x[0] * x[at]
+        except IndexError:
+            kept.append(x[1] ** 2)
+            named["a"] = 3.0
+            y = x[1]
+        return sum(kept) * named["a"] * y
+
+    assert_gradient(f, VECTOR, at)
+
+
+def test_a_handler_that_sets_an_attribute_where_nothing_fails():
+    def f(x):
+        state = types.SimpleNamespace(k=x[1])
+        try:
+            y = x[0] * 2.0
+        except ValueError:
+            state.k = 2.0
+            y = x[2]
+        return state.k * y
+
+    assert_gradient(f, VECTOR)

@@ -43,8 +43,8 @@ from ..ir import (
 )
 from ..kinds import INT, UNDEFINED, Kind, Opaque, join
 from .expressions import give_up_if_static, value
-from .loops import assigned_names, names_read
 from .reader import DEAD, Frame, Reader
+from .scopes import assigned_names, names_read
 from .statements import flatten, read
 from .values import ListValue
 
@@ -103,7 +103,8 @@ def _read_plain(
 ) -> bool:
     """A body of which nothing is bound that the handlers, or what follows them, would see half-done.
 
-    Returns False, with nothing read, if something may be written and an exception come after it.
+    Returns False, with nothing read, if something may be written and an exception come after it, or if a
+    handler changes a list, dict or object.
     """
     site = reader.site
     names = dict(frame.env)
@@ -133,7 +134,8 @@ def _read_plain(
         ends.append((statements, frame.env))
     reader.site = site
     goes_on = any(DEAD not in env for _, env in ends[1:])
-    if goes_on and _may_fail_after_writing(ends[0][0]):
+    changes = any(c.serial <= born for c, _, _ in reader.journal[mark:])  # on the path of a handler
+    if changes or (goes_on and _may_fail_after_writing(ends[0][0])):
         reader.rewind(mark)
         frame.env = names
         return False
