@@ -3,7 +3,7 @@
     python benchmarks/derivatives.py
 
 Two tables. The first has the tangent over the function (the aim is 2.5), and the Hessian times a vector over
-the gradient (4). Of functions of a few microseconds, it shows what a call of `jvp` costs: about five.
+the gradient (4); of functions of a few microseconds it shows what a call costs as well.
 
 The second has the generated adjoint of an operation alone over the operation, for arrays of one, a thousand
 and a million elements; what is above six at a million is named below it. Two kinds are: a view (`x[1:]`)

@@ -22,6 +22,7 @@ from .errors import AdjoinError, Code
 from .gradient import FIRST, Argnums, Gradient, gradient_of
 from .nested import Differentiated, not_read_inside
 from .structures import copied, holds_floats, mapped, number_like
+from .variants import Variant
 
 __all__ = ["HessianVector", "Linearized", "Pushforward", "hvp", "jvp", "linearize", "zero_tangent"]
 
@@ -29,20 +30,46 @@ __all__ = ["HessianVector", "Linearized", "Pushforward", "hvp", "jvp", "lineariz
 class Pushforward(Differentiated):
     """The tangent of a function, as `jvp(f)` returns it: called with a point and a direction.
 
+    Like that of `QuickGradient`, its `__call__` is a function that was made for calls like the one before.
+
     Attributes:
         primal: the function itself.
         source: the generated module of the last call, as text; before any, the one for kinds not known.
     """
 
+    __slots__ = ("__call__",)
+    __call__: Callable[..., Any]
+    with_value = True
+
     def __init__(self, function: Callable[..., Any]) -> None:
         self.primal = function
         self._by_argnums: dict[tuple[int, ...], Gradient] = {}
         self._last: Gradient | None = None
+        self._quick: dict[tuple[Variant, tuple[int, ...]], Callable[..., Any] | None] = {}
+        self.__call__ = self._long
 
-    def __call__(self, primals: tuple[Any, ...], tangents: tuple[Any, ...], **kwargs: Any) -> tuple[Any, Any]:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.primal,)
+
+    def _long(self, primals: tuple[Any, ...], tangents: tuple[Any, ...], **kwargs: Any) -> Any:
+        """A call; from the second one on for a variant, the next calls for it are quick."""
+        self.__call__ = self._long
         moving = _moving(primals, tangents)
-        self._last = self._of(moving)
-        return self._last.tangent(tuple([tangents[i] for i in moving]), *primals, **kwargs)
+        self._last = gradient = self._of(moving)
+        found = gradient.tangent(tuple([tangents[i] for i in moving]), *primals, **kwargs)
+        code = gradient._last
+        if code is not None and not kwargs:
+            if (code, moving) not in self._quick:
+                self._quick[code, moving] = None
+            else:
+                quick = self._quick[code, moving] or self._hurried(gradient, primals)
+                self._quick[code, moving] = self.__call__ = quick
+        return found if self.with_value else found[1]
+
+    def _hurried(self, gradient: Gradient, primals: tuple[Any, ...]) -> Callable[..., Any]:
+        """A function for calls like this one, the long way where there is none."""
+        found = gradient.quick_tangent(tuple(primals), self._long, self.with_value)
+        return self._long if found is None else found
 
     def _of(self, moving: tuple[int, ...]) -> Gradient:
         if moving not in self._by_argnums:
@@ -58,6 +85,7 @@ class Pushforward(Differentiated):
 
     def source_for(self, *args: Any, **kwargs: Any) -> str:
         """The module for these arguments with all of them moving, as text; nothing of it is run."""
+        self.__call__ = self._long
         moving = tuple(i for i, arg in enumerate(args) if holds_floats(arg))
         return self._of(moving)._variant("tangent", args, kwargs).text
 
@@ -145,15 +173,23 @@ def jvp(
 class HessianVector(Pushforward):
     """Second derivatives along a direction, as `hvp(f)` returns it: the tangent of a gradient."""
 
+    with_value = False
+
     def __init__(self, function: Callable[..., Any], argnums: Argnums = FIRST) -> None:
         super().__init__(gradient_of(function, argnums=argnums))
 
-    def __call__(self, primals: tuple[Any, ...], tangents: tuple[Any, ...], **kwargs: Any) -> Any:
-        return super().__call__(primals, tangents, **kwargs)[1]
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _product_of, (self.primal,)
 
     def __repr__(self) -> str:
         name = getattr(self.primal, "__qualname__", None) or repr(self.primal)
         return f"<Hessian of {name} along a direction>"
+
+
+def _product_of(gradient: Gradient) -> HessianVector:
+    made = HessianVector.__new__(HessianVector)
+    Pushforward.__init__(made, gradient)
+    return made
 
 
 @overload

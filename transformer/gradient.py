@@ -33,7 +33,7 @@ from .kinds import UNKNOWN, Kind, Static, is_function, signature_kind
 from .like import annotated, kinds_of
 from .nested import Differentiated
 from .own import own
-from .quick import quick_call
+from .quick import quick_call, quick_tangent
 from .signature import Binding, bind, key_of, names_asked, parameters_of, sharing
 from .source import Source, read
 from .structures import Apart, conform, holds_floats, leaves, mapped, members, number_like, same_form
@@ -218,9 +218,18 @@ class Gradient(Differentiated):
             )
         dots = tuple([_tangent(dot, value) for dot, value in zip(tangents, active, strict=True)])
         value, dot = variant.entries[0](*values, *dots, **free)
-        if _is_finished(dot, value, (*values, *free.values(), *dots)):
-            return value, dot
-        return value, Apart((*values, *free.values(), *dots, value))(conform(dot, value))
+        return finished(value, dot, (*values, *free.values(), *dots))
+
+    def quick_tangent(
+        self, primals: tuple[Any, ...], long: Callable[..., Any], with_value: bool
+    ) -> Callable[..., Any] | None:
+        """`tangent` as a function of a point like this one and a direction; None where there is none."""
+        variant, values, _ = self._find("tangent", primals, {})
+        if values is not primals:
+            return None
+        source = self._source or self._read()
+        finish = finished if with_value else _finished_tangent
+        return quick_tangent(variant, variant, source, values, long, finish, with_value)
 
     def _find(
         self, mode: str, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -641,6 +650,23 @@ class GradientOfGradient(Gradient):
             return value, saved.tangent(tangents)
         return self._as_called(value), self._as_called(dot)
 
+    def quick_tangent(
+        self, primals: tuple[Any, ...], long: Callable[..., Any], with_value: bool
+    ) -> Callable[..., Any] | None:
+        inner = self.primal
+        if isinstance(inner, GradientOfGradient) or inner._has_aux or inner._with_value or self._alone():
+            return None
+        try:
+            code, _, _ = self._find("tangent", primals, {})
+        except AdjoinError:  # `tangent` goes the other way
+            return None
+        variant, values, _ = inner._find(inner._mode, primals, {})
+        if values is not primals:
+            return None
+        source = inner._source or inner._read()
+        finish = finished if with_value else _finished_tangent
+        return quick_tangent(variant, code, source, values, long, finish, with_value)
+
     def _alone(self) -> bool:
         """Whether generated code gives one gradient as it is where the inner one gives a tuple of one."""
         inner = self.primal
@@ -790,6 +816,17 @@ def _seed(seed: Any, value: Any) -> Any:
     if not same_form(value, seed):
         raise _bad_seed(f"the value has the form {_form(value)}, the seed {_form(seed)}")
     return _in_types_of(value, seed, "value", "seed", _bad_seed)
+
+
+def finished(value: Any, dot: Any, given: tuple[Any, ...]) -> tuple[Any, Any]:
+    """A value and its tangent as a call returns them: in one form, and memory that was not given."""
+    if _is_finished(dot, value, given):
+        return value, dot
+    return value, Apart((*given, value))(conform(dot, value))
+
+
+def _finished_tangent(value: Any, dot: Any, given: tuple[Any, ...]) -> Any:
+    return finished(value, dot, given)[1]
 
 
 def _is_finished(dot: Any, value: Any, given: tuple[Any, ...]) -> bool:

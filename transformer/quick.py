@@ -41,7 +41,7 @@ from .signature import NUMBERS, parameters_of
 from .source import Source
 from .variants import Outside, Variant
 
-__all__ = ["quick_call"]
+__all__ = ["quick_call", "quick_tangent"]
 
 #: Arguments in containers that are looked at one by one.
 _MOST_LEAVES = 24
@@ -77,6 +77,31 @@ def quick_call(
         return None
 
 
+def quick_tangent(
+    variant: Variant,
+    code: Variant,
+    source: Source,
+    values: tuple[Any, ...],
+    long: Callable[..., Any],
+    finish: Callable[[Any, Any, tuple[Any, ...]], Any],
+    with_value: bool = True,
+) -> Callable[..., Any] | None:
+    """The same for `jvp` and `hvp`: a function of a point and a direction, `quick((x, n), (x_dot, None))`.
+
+    Args:
+        variant: of the function that has the parameters.
+        code: what is called with them, and with the tangents; for `hvp` the tangent of the code of `variant`.
+        values: of the first positional parameters.
+        long: takes any point and direction.
+        finish: for value, tangent and all that was given to the code, what a call returns.
+        with_value: whether a call returns the value too.
+    """
+    try:
+        return _TangentWriter(variant, code, source, values, with_value).written_for(long, finish)
+    except _NotQuick:
+        return None
+
+
 class _Writer:
     """Writes the function, and collects the constants that it refers to."""
 
@@ -106,14 +131,7 @@ class _Writer:
 
     def written(self, long: Callable[..., Any]) -> Callable[..., Any]:
         fits = [*self._arguments(), self.variant.reach.test(self.taken)]
-        fetched = []
-        free = []
-        for number, each in enumerate([*self.variant.free, *self.variant.guards]):
-            local = f"{self.prefix}{number}"
-            fetched.append(f"{local} = {self._outside(each)}")
-            fits += self._like(local, each.getter(self.source))
-            if each.name:
-                free.append((each.name, local))
+        fetched, free = self._fetched(fits)
         resumed = _resumed(self.parameters, long)
         lines = [
             f"def {self.prefix}quick({self._signature()}):",
@@ -126,6 +144,24 @@ class _Writer:
             *(f"        {line}" for line in self._call(free)),
             f"    return {self._constant('long', resumed)}({', '.join(p.name for p in self.parameters)})",
         ]
+        return self._compiled(lines)
+
+    def _fetched(self, fits: list[str]) -> tuple[list[str], list[tuple[str, str]]]:
+        """Statements that look up the values from outside, and the names that the code has for them.
+
+        What these values have to be is added to `fits`.
+        """
+        fetched = []
+        free = []
+        for number, each in enumerate([*self.variant.free, *self.variant.guards]):
+            local = f"{self.prefix}{number}"
+            fetched.append(f"{local} = {self._outside(each)}")
+            fits += self._like(local, each.getter(self.source))
+            if each.name:
+                free.append((each.name, local))
+        return fetched, free
+
+    def _compiled(self, lines: list[str]) -> Callable[..., Any]:
         constants = {**self.variant.reach.constants, **self.constants}
         scope = self.source.function.__globals__
         quick: types.FunctionType = compiled_in(scope, f"{self.prefix}quick", "\n".join(lines), constants)
@@ -276,6 +312,73 @@ class _Writer:
         if kind in NUMBERS:
             return is_kind
         return f"{self._constant('is_own', is_own)}({gradient}, {name})"
+
+
+class _TangentWriter(_Writer):
+    """Writes the function of a point and a direction."""
+
+    def __init__(
+        self, variant: Variant, code: Variant, source: Source, values: tuple[Any, ...], with_value: bool
+    ) -> None:
+        names = tuple(p.name for p in parameters_of(source)[: len(values)])
+        super().__init__(variant, source, names, values, with_value, False)
+        positional = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+        self.parameters = self.parameters[: len(values)]
+        if not values or any(p.kind not in positional for p in self.parameters):
+            raise _NotQuick
+        self.code = code
+        if code is not variant and code.guards:
+            raise _NotQuick
+
+    def written_for(
+        self, long: Callable[..., Any], finish: Callable[[Any, Any, tuple[Any, ...]], Any]
+    ) -> Callable[..., Any]:
+        prefix = self.prefix
+        tuples = [self._is_of(f"{prefix}{name}", tuple) for name in ("primals", "tangents")]
+        fits = [f"not {prefix}options", *tuples, *self._arguments(), self.variant.reach.test(self.taken)]
+        dots = {i: f"{prefix}dot_{i}" for i in range(len(self.names))}
+        for i, dot in dots.items():
+            fits += self._moves(dot, self.names[i], self.values[i], i in self.code.wrt)
+        fetched, outside = self._fetched(fits)
+        taken = {each.name for each in self.code.free}
+        free = [(name, local) for name, local in outside if name in taken]
+        if len(free) < len(taken):
+            raise _NotQuick
+        moving = [dots[i] for i in self.code.wrt]
+        given = "".join(f"{each}, " for each in (*self.names, *(local for _, local in free), *moving))
+        arguments = ", ".join([*self.names, *moving, *(f"{name}={local}" for name, local in free)])
+        value, dot = f"{prefix}value", f"{prefix}dot"
+        whole = f"{prefix}primals, {prefix}tangents, **{prefix}options"
+        return self._compiled(
+            [
+                f"def {prefix}quick({whole}):",
+                "    try:",
+                f"        {''.join(f'{name}, ' for name in self.names)}= {prefix}primals",
+                f"        {''.join(f'{each}, ' for each in dots.values())}= {prefix}tangents",
+                *(f"        {line}" for line in fetched),
+                f"        {prefix}fits = {' and '.join(fits)}",
+                f"    except {self._constant('gone', (*GONE, TypeError))}:",
+                f"        {prefix}fits = False",
+                f"    if {prefix}fits:",
+                f"        {value}, {dot} = {self._constant('entry', self.code.entries[0])}({arguments})",
+                f"        if {self._is_of(dot, float)} and {self._is_of(value, float)}:",
+                f"            return {f'{value}, {dot}' if self.with_value else dot}",
+                f"        return {self._constant('finish', finish)}({value}, {dot}, ({given}))",
+                f"    return {self._constant('long', long)}({whole})",
+            ]
+        )
+
+    def _moves(self, dot: str, name: str, value: Any, moving: bool) -> list[str]:
+        """The conditions that a tangent is one of an argument, and in its form."""
+        if not moving:
+            return [f"{dot} is {self._constant('none', None)}"]
+        kind = type(value)
+        if kind is np.ndarray:
+            shape = f"{dot}.shape == {self.prefix}shape_of_{name}"
+            return [self._is_of(dot, kind), f"{dot}.dtype is {name}.dtype", shape]
+        if kind in NUMBERS and isinstance(value, float | complex | np.inexact):
+            return [self._is_of(dot, kind)]
+        raise _NotQuick
 
 
 def _resumed(parameters: list[Parameter], long: Callable[..., Any]) -> Callable[..., Any]:

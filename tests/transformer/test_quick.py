@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import linecache
+import pickle
 from typing import Any
 
 import numpy as np
@@ -342,3 +344,93 @@ def test_an_error_of_the_function_keeps_its_type() -> None:
         gradient(0.0)
     with pytest.raises(TypeError):
         gradient(1.0, 2.0)
+
+
+# -- points and directions -----------------------------------------------------------------------------
+
+
+def direction(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A tangent for the first argument, in its form, and none for the others."""
+    x = args[0]
+    dot = np.full_like(x, 0.5) if isinstance(x, np.ndarray) else type(x)(0.5)
+    return (dot, *(None for _ in args[1:]))
+
+
+@pytest.mark.parametrize("function", [power, identity])
+@pytest.mark.parametrize("maker", [adjoin.jvp, adjoin.hvp])
+def test_tangents_in_any_order(function: Any, maker: Any) -> None:
+    calls = [args for args in CALLS if np.size(args[0]) or maker is adjoin.jvp]
+    wanted = [list(leaves(maker(lambda x, n: function(x, n))(args, direction(args)))) for args in calls]
+    product = maker(function)
+    for args, want in [*zip(calls, wanted), *zip(calls[::-1], wanted[::-1])]:
+        for _ in range(3):
+            assert_same_bits("tangent", list(leaves(product(args, direction(args)))), want)
+
+
+def test_the_second_point_makes_the_next_ones_quick() -> None:
+    product = adjoin.jvp(lambda x, n: x**n)
+    for _ in range(2):
+        product((2.0, 3), (1.0, None))
+    assert quick(product)
+    assert product((2.0, 3.0), (1.0, 0.5))[1] == 12.0 + 0.5 * 8.0 * np.log(2.0)
+    assert not quick(product)
+    assert product([2.0, 3], [1, None]) == (8.0, 12.0)
+    assert product((2.0,), (1.0,), n=2) == (4.0, 4.0)
+
+
+def test_directions_that_are_not_of_the_form_of_the_point() -> None:
+    product = adjoin.jvp(power)
+    x = np.ones(3)
+    for _ in range(3):
+        product((x, 2), (x, None))
+    assert quick(product)
+    for bad in [(np.ones(2), None), (x,), (x, None, None)]:
+        with pytest.raises(adjoin.AdjoinError):
+            product((x, 2), bad)
+    assert product((x, 2), (np.ones(3, "f4"), None))[1].dtype == np.float64
+
+
+def test_tangents_are_nobody_elses() -> None:
+    product = adjoin.jvp(lambda x: x)
+    x, dot = np.ones(3), np.ones(3)
+    for _ in range(3):
+        value, moved = product((x,), (dot,))
+        assert not np.shares_memory(moved, dot)
+        moved[:] = 7.0
+    np.testing.assert_array_equal(dot, np.ones(3))
+
+
+def test_a_global_that_changes_between_points() -> None:
+    scope: dict[str, Any] = {}
+    text = "K = 2.0\ndef helper(x): return K * x * x\ndef f(x): return helper(x)\n"
+    linecache.cache["<quick>"] = (len(text), None, text.splitlines(True), "<quick>")
+    exec(compile(text, "<quick>", "exec"), scope)
+    tangent, product = adjoin.jvp(scope["f"]), adjoin.hvp(scope["f"])
+    for _ in range(3):
+        assert tangent((3.0,), (1.0,)) == (18.0, 12.0)
+        assert product((3.0,), (1.0,)) == 4.0
+    scope["K"] = 5.0
+    assert tangent((3.0,), (1.0,)) == (45.0, 30.0)
+    assert product((3.0,), (1.0,)) == 10.0
+    scope["K"] = np.array([1.0, 2.0])
+    np.testing.assert_array_equal(tangent((3.0,), (1.0,))[1], [6.0, 12.0])
+
+
+def test_the_source_is_that_of_the_last_point() -> None:
+    product = adjoin.jvp(power)
+    x = np.ones(3)
+    for _ in range(3):
+        product((x, 2), (x, None))
+    shown = product.source
+    assert product.source_for(x, 2.0) != shown
+    product((x, 2), (x, None))
+    assert product.source == shown
+
+
+@pytest.mark.parametrize("maker", [adjoin.jvp, adjoin.hvp])
+def test_products_are_pickled_after_quick_calls(maker: Any) -> None:
+    product = maker(power)
+    for _ in range(3):
+        product((2.0, 3), (1.0, None))
+    again = pickle.loads(pickle.dumps(product))
+    assert again((2.0, 3), (1.0, None)) == product((2.0, 3), (1.0, None))
