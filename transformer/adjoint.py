@@ -63,6 +63,7 @@ from .ir import (
     With,
     blocks,
     bound,
+    bound_inside,
     in_order,
     reads,
     substitute,
@@ -773,13 +774,6 @@ class Adjoint(Reader):
         """A call of a function of the module: its adjoint takes what its forward function saved."""
         *results, saved = s.outs
         instance = s.op.function
-        if any(self.is_buffer(v) for v in results):
-            self.refuse_at(
-                s,
-                Code.MUTATION,
-                f"{s.op.text} calls itself and returns memory that is written to",
-                "return a copy",
-            )
         seeds: list[Arg] = []
         for v in results:
             g = self.take(v) if self.activity.active(v) else None
@@ -1609,25 +1603,8 @@ def _given(s: Statement) -> tuple[Var, ...]:
 
 def _bound_inside(s: Statement) -> set[Var]:
     """Everything bound by the statements inside, parameters and loop variables included."""
-    found: set[Var] = set()
-    if isinstance(s, For | While):
-        found.update(s.params)
-        if isinstance(s, For):
-            found.add(s.index)
-    if isinstance(s, Try):
-        found.update(h.name for h in s.handlers if h.name is not None)
-    return found.union(*map(bound_in, blocks(s)))
-
-
-def bound_in(block: Block) -> set[Var]:
-    """Everything bound by the statements of a block and by those inside them."""
-    from .ir import bound
-
-    found: set[Var] = set()
-    for s in block.body:
-        found.update(bound(s))
-        found |= _bound_inside(s)
-    return found
+    within = bound_inside(Block((s,)))
+    return within if isinstance(s, With) else within - set(bound(s))
 
 
 def _outs(s: Statement) -> tuple[Var, ...]:

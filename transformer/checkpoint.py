@@ -51,6 +51,7 @@ from .ir import (
     While,
     blocks,
     bound,
+    bound_inside,
     in_order,
     operands,
     reads,
@@ -187,10 +188,10 @@ class _Extraction:
         for holder, block, at in reversed(self.holders):
             rest = Block(block.body[at + 1 :], block.yields)
             read |= reads(rest)
-            later |= _bound_in(rest) | (set() if holder is None else set(bound(holder)))
+            later |= bound_inside(rest) | (set() if holder is None else set(bound(holder)))
             if isinstance(holder, For | While):
                 inner = blocks(holder)
-                read |= set().union(*map(reads, inner)) - _bound_in(Block((holder,)))
+                read |= set().union(*map(reads, inner)) - bound_inside(Block((holder,)))
         return read, later
 
 
@@ -212,7 +213,7 @@ class _Part:
         """
         self.outer, self.site = outer, site
         block = Block(body, yields)
-        inside = _bound_in(block) | set(own)
+        inside = bound_inside(block) | set(own)
         self.entries = [v for v in in_order(block) if v not in inside and v is not UNBOUND]
         self.new = _parameters([*own, *self.entries])
         self.body = self._renamed(block)
@@ -254,7 +255,7 @@ class _Part:
 
     def _check(self, s: Statement) -> None:
         """Refuse what would be done twice."""
-        harmless = ("assert", "raise", "touch", "push", "pop", "checkpoint")
+        harmless = ("assert", "raise", "touch", "unpack", "push", "pop", "checkpoint")
         if not isinstance(s, Let) or s.op.form in harmless or s.op.function in CHECKS:
             return
         outside = s.op.form == "method" and isinstance(s.args[0], Var) and isinstance(s.args[0].kind, Opaque)
@@ -522,7 +523,8 @@ def _parameters(values: list[Var]) -> dict[Var, Var]:
 
 def _effect(block: Block) -> str:
     """What checks its values is done in any case."""
-    checks = any(isinstance(s, Let) and s.op.form in ("assert", "raise", "touch") for s in walk(block))
+    forms = {s.op.form for s in walk(block) if isinstance(s, Let)}
+    checks = not forms.isdisjoint({"assert", "raise", "touch", "unpack"})
     return "io" if checks else ""
 
 
@@ -553,21 +555,6 @@ def _count(block: Block) -> Counter[Var]:
         found.update(v for arg in operands(s) for v in variables(arg))
         for inner in blocks(s):
             found.update(_count(inner))
-    return found
-
-
-def _bound_in(block: Block) -> set[Var]:
-    """Everything that the statements of a block bind, inner blocks included."""
-    found: set[Var] = set()
-    for s in walk(block):
-        found.update(bound(s))
-        if isinstance(s, For | While):
-            found.update(s.params)
-        if isinstance(s, For):
-            found.add(s.index)
-        for handler in getattr(s, "handlers", ()):
-            if handler.name is not None:
-                found.add(handler.name)
     return found
 
 

@@ -95,6 +95,7 @@ class _Printer:
         self.names = Names(function, self.folds, taken)
         self.lines: list[str] = []
         self.last_comment = ""
+        self.unpacked: set[int] = set()  # statements that are printed with the count of what they read
         self.noted: set[int] = set()  # statements of the user's whose comments are there already
         self.beside: dict[int, Notes] = {}  # the comment that goes behind a statement, by its id
 
@@ -142,9 +143,28 @@ class _Printer:
         """Print statements; True if anything was printed."""
         before = len(self.lines)
         self._find_notes(block)
-        for s in block.body:
-            self._statement(s, depth)
+        for at, s in enumerate(block.body):
+            if isinstance(s, Let) and s.op.form == "unpack":
+                self._unpack(s, block.body[at + 1 :], depth)
+            elif id(s) not in self.unpacked:
+                self._statement(s, depth)
         return len(self.lines) > before
+
+    def _unpack(self, s: Let, after: Iterable[Statement], depth: int) -> None:
+        """`a, b = x`, the elements that the statements after it read in one line with the count of them."""
+        names = ["_"] * int(s.op.text)
+        for t in after:
+            if not isinstance(t, Let) or t.op.form not in ("index", "push"):
+                break
+            for position, name in enumerate(names):
+                mine = t.op.form == "index" and t.args == (s.args[0], Const(position)) and t.out in self.names
+                if mine and name == "_":
+                    names[position] = self._name(t.out)
+                    self.unpacked.add(id(t))
+        self._comment(s, depth)
+        self._notes(s, depth)
+        last = "," if len(names) == 1 else ""
+        self._line(f"{', '.join(names)}{last} = {self._arg(s.args[0])}", depth)
 
     def _statement(self, s: Statement, depth: int) -> None:
         if isinstance(s, Let) and (s.op.form == "enter" or self.folds.is_folded(s)):
@@ -333,18 +353,17 @@ class _Printer:
         for target, arg in zip(targets, values, strict=False):
             if arg is UNBOUND or target not in self.names:
                 continue
-            text = self._arg(arg, 0, bare=True)
-            if text != self._name(target):
-                pairs.append((self._name(target), text, set(variables_of_text(self, arg))))
+            if self._arg(arg) != self._name(target):
+                pairs.append((self._name(target), arg, set(variables_of_text(self, arg))))
         if not pairs:
             return
         names = {p[0] for p in pairs}
         if len(pairs) > 1 and any(names & p[2] - {p[0]} for p in pairs):
-            left, right = ", ".join(p[0] for p in pairs), ", ".join(p[1] for p in pairs)
+            left, right = ", ".join(p[0] for p in pairs), ", ".join(self._arg(p[1]) for p in pairs)
             self._line(f"{left} = {right}", depth)
             return
-        for name, text, _ in pairs:
-            self._line(f"{name} = {text}", depth)
+        for name, arg, _ in pairs:
+            self._line(f"{name} = {self._arg(arg, bare=True)}", depth)
 
     def _if(self, s: If, depth: int) -> None:
         first = len(self.lines)

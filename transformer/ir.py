@@ -731,6 +731,9 @@ def apply(op: Op, args: list[Any], kwargs: dict[str, Any]) -> Any:
         return op.function(*args)
     elif op.form in ("enter", "declare", "touch"):
         pass
+    elif op.form == "unpack":
+        if len(args[0]) != int(op.text):
+            raise ValueError(f"{len(args[0])} values to unpack (expected {op.text})")
     elif op.form == "assert":
         assert args[0], args[1]
     elif op.form == "raise":

@@ -7,6 +7,7 @@ In: an IR function. Out: the same, with a copy of each array argument whose memo
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
@@ -29,11 +30,18 @@ COPY_IF_ARRAY = Op(
 COPY = Op("call", "writable_copy", np.copy, Ref(support_memory.writable_copy, "writable_copy", "support"))
 
 
-def privatise(function: Function, together: tuple[str, ...] = ()) -> Function:
-    """Copy what is written to; arguments named in `together` share memory, and so do their copies."""
+def privatise(
+    function: Function, together: tuple[str, ...] = (), written: Collection[Var] | None = None
+) -> Function:
+    """Copy what is written to; arguments named in `together` share memory, and so do their copies.
+
+    Args:
+        written: the parameters that are written to, where that is known better than by what may be one.
+    """
     aliases = Aliases(function)
     joint = [v for v in function.params if v.name in together]
-    written = [v for v in function.params if isinstance(v.kind, Array | Unknown) and aliases.is_buffer(v)]
+    if written is None:
+        written = [v for v in function.params if isinstance(v.kind, Array | Unknown) and aliases.is_buffer(v)]
     for v in function.params:
         if isinstance(v.kind, SequenceKind) and aliases.of(v) in aliases.grown:
             raise AdjoinError(

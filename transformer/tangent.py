@@ -252,22 +252,16 @@ class Tangent(Reader):
         active = [out for out in results if self.activity.active(out)]
         if not active:
             return
-        if any(self.aliases.is_buffer(out) for out in results):
-            self.refuse_at(
-                s,
-                Code.MUTATION,
-                f"{s.op.text} calls itself and returns memory that is written to",
-                "return a copy",
-            )
         instance = s.op.function
         wanted = [a for p, a in zip(instance.params, s.args, strict=False) if p.kind.differentiable]
         dots = tuple(Var(dot_name(out), out.kind) for out in results)
         self.statements.pop()
         op = Op("user_tangent", f"{instance.name}_jvp", instance)
         self.add(Let((*results, *dots), op, (*s.args, *(self.of(a) for a in wanted)), (), s.effect, s.site))
+        mark = len(self.statements) - 1
         for out, dot in zip(results, dots, strict=True):
             if self.activity.active(out):
-                self._bind(out, dot)
+                self._bind(out, self._own(dot, out, mark) if self.aliases.is_buffer(out) else dot)
 
     def _value(self, s: Let) -> None:
         source = s.args[0]

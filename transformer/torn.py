@@ -8,6 +8,8 @@ In: a function. Out: the function, with a check before each store that may be of
 
     v[::2] = u[:3]      ->      refuse_torn(v, slice(None, None, 2), u[:3], "v[::2] = u[:3]")
                                 v[::2] = u[:3]      # where u may be v
+
+What a recursion returns is taken for memory of its own; where that matters, it is checked in the same way.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from dataclasses import replace
 from ..runtime import support_memory as support
 from .analyses.aliases import Aliases
 from .infer import arg_kind
-from .ir import Arg, Block, Const, Function, Let, Op, Ref, Slc, Statement, Tup, Var, rebuild, walk
+from .ir import Arg, Block, Const, Function, Let, Op, Ref, Slc, Statement, Tup, Var, rebuild, variables, walk
 from .kinds import Array, Number, Unknown
 
 TORN = Op("call", "refuse_torn", support.refuse_torn, Ref(support.refuse_torn, "refuse_torn", "support"))
@@ -26,9 +28,13 @@ SHARED = Op(
 )
 
 
-def guard_torn(function: Function) -> Function:
-    """Put checks before the stores that need one; leave out those that lowering asked for in vain."""
-    aliases = Aliases(function)
+def guard_torn(function: Function, aliases: Aliases | None = None) -> Function:
+    """Put checks before the stores that need one; leave out those that lowering asked for in vain.
+
+    Args:
+        aliases: those of the function, where more is known than `Aliases` finds.
+    """
+    aliases = aliases or Aliases(function)
     makers = {v: s for s in walk(function.body) if isinstance(s, Let) for v in s.outs}
 
     def may_share(a: Arg, b: Arg) -> bool:
@@ -49,9 +55,25 @@ def guard_torn(function: Function) -> Function:
             elif isinstance(s, Let) and s.op.form == "store" and may_share(s.args[0], s.args[2]):
                 body.extend(_check(s, makers))
             body.append(rebuild(s, guarded))
+            if isinstance(s, Let) and s.op.form == "user":
+                body.extend(_apart(s, aliases))
         return replace(block, body=tuple(body))
 
     return replace(function, body=guarded(function.body))
+
+
+def _apart(s: Let, aliases: Aliases) -> list[Statement]:
+    """The checks that a recursion returns memory of its own, where that or an argument is written to."""
+    outs = [v for v in s.outs[:-1] if isinstance(v.kind, Array | Unknown)]
+    args = [v for a in s.args for v in variables(a) if isinstance(v.kind, Array | Unknown)]
+    if not any(aliases.of(v) in aliases.written for v in (*outs, *args)):
+        return []
+    checks: list[Statement] = []
+    for i, out in enumerate(outs):
+        others = (*args, *outs[:i])
+        if others:
+            checks.append(Let((), SHARED, (out, *others), (), "io", s.site))
+    return checks
 
 
 def _check(s: Let, makers: dict[Var, Let]) -> list[Statement]:

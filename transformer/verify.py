@@ -74,8 +74,8 @@ _OPERANDS = {
     "declare": (1,), "operator": (1, 2), "enter": (0,),
 }  # fmt: skip
 _OTHER_FORMS = frozenset(
-    {"call", "method", "apply", "fstring", "user", "user_adjoint", "user_tangent", "log", "touch", "together"}
-    | {"checkpoint", "hook"}
+    {"call", "method", "apply", "fstring", "user", "user_adjoint", "user_tangent", "log", "touch", "unpack"}
+    | {"together", "checkpoint", "hook"}
 )
 #: Forms of which one operand may be an index with slices in it (a call: `np.add.at`).
 _INDEXED = frozenset({"index", "store", "augment", "delete", "call", "method"})

@@ -1,7 +1,10 @@
 """Every form of assignment: one small function each."""
 
 import numpy as np
+import pytest
 from helpers import assert_gradient
+
+from adjoin import grad
 
 
 def test_simple():
@@ -103,6 +106,37 @@ def test_unpacking_an_array():
         return a * b + c * first + rest[0] * rest[1]
 
     assert_gradient(f, np.array([0.3, 1.2, -0.4]))
+
+
+@pytest.mark.parametrize("size, reason", [(2, "not enough"), (4, "too many")])
+def test_unpacking_as_many_as_there_are(size, reason):
+    def one(x):
+        a, b, c = x
+        return a * b + c
+
+    def each(x):
+        total = 0.0
+        for a, _, c in np.outer(x, x):
+            total += a * c
+        return total
+
+    def called(x):
+        return (lambda a, b, c: a * b * c)(*x)
+
+    for f in (one, each, called):
+        assert_gradient(f, np.array([0.3, 1.2, -0.4]))
+        with pytest.raises(ValueError, match=f"{reason} values to unpack"):
+            grad(f)(np.ones(size))
+
+
+def test_as_many_arguments_as_an_array_has():
+    def f(x, y):
+        def area(a, b):
+            return a * b
+
+        return np.hypot(*(x - y)) + area(*x) * np.multiply(y[0], *x[:1])
+
+    assert_gradient(f, np.array([0.3, 1.2]), np.array([-0.4, 0.9]), argnums=(0, 1))
 
 
 def test_unpacking_the_rows_of_a_matrix():

@@ -144,9 +144,11 @@ class Aliases:
             self._write(out)
             self._union(out, *s.outs)
             return
-        if form in ("assert", "raise", "fstring", "shape", "push", "touch", "log"):
+        if form in ("assert", "raise", "fstring", "shape", "push", "touch", "unpack", "log"):
             return
         if is_rerun(s) or function in CHECKS:  # what is written to is copied
+            return
+        if form == "user":  # writes to copies, and what it returns is checked where that matters
             return
         if form == "hook":
             self._union(s.out, s.args[0])
@@ -172,7 +174,7 @@ class Aliases:
             self._union(*s.outs, s.args[0])
 
     def _may_return_alias(self, s: Let) -> bool:
-        if draws_random(s):
+        if draws_random(s) or s.op.form == "user":
             return False
         if s.op.form in ("value", "hook"):
             return True

@@ -26,7 +26,8 @@ from .aliases import WRITES_FIRST, immutable, is_rerun
 
 #: Forms that look at a value, or leave only what nothing can be computed from.
 _BLIND = frozenset(
-    {"shape", "assert", "raise", "delete", "touch", "log", "user", "together", "declare", "checkpoint"}
+    {"shape", "assert", "raise", "delete", "touch", "unpack", "log"}
+    | {"user", "together", "declare", "checkpoint"}
 )
 #: Functions that write a number out: it can be read back from what they return.
 _SPELL = frozenset({str, repr, format})

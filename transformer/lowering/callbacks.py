@@ -263,7 +263,7 @@ def closing(
         fresh_name(reader, _name(name, function)), (*held, *mine), derivatives.renamed(body, given)
     )
     _refuse_effects(made)
-    instance = Instance(made.name, made.params, (), Var("", arg_kind(value)), made)
+    instance = Instance(made.name, made.params, (), Var("", arg_kind(value)), function=made)
     reader.instances["callback", made.name] = instance
     return Tup((Ref(Callee(instance), made.name), *captured), PARTIAL)
 

@@ -50,11 +50,13 @@ from .expressions import (
     opened,
     spread,
     subscript,
+    unpacked,
     value,
 )
 from .generated import TANGENTS_TOGETHER, TOGETHER, WRITING, carried, together
-from .instances import call_instance, is_recursive
+from .instances import call_instance, closures_in, is_recursive
 from .reader import Frame, Path, Reader, module_ref
+from .scopes import free_names
 from .values import (
     Bound,
     Choice,
@@ -78,17 +80,25 @@ DEEPEST = 60
 @expression(cst.Call)
 def _call(reader: Reader, frame: Frame, node: cst.Call) -> Any:
     callee = value(reader, frame, node.func)
-    args, kwargs = arguments(reader, frame, node)
+    args, kwargs = arguments(reader, frame, node, callee)
     return call(reader, frame, callee, args, kwargs, node)
 
 
-def arguments(reader: Reader, frame: Frame, node: cst.Call) -> tuple[list[Any], dict[str, Any]]:
+def arguments(
+    reader: Reader, frame: Frame, node: cst.Call, callee: Any
+) -> tuple[list[Any], dict[str, Any]]:
     """The arguments of a call, in order of evaluation, `*` and `**` spread."""
     args: list[Any] = []
     kwargs: dict[str, Any] = {}
-    for arg in node.args:
+    count = _positional(callee)
+    for i, arg in enumerate(node.args):
         x = value(reader, frame, arg.value)
-        if arg.star == "*":
+        after = node.args[i + 1 :]
+        plain = count is not None and not any(a.star or a.keyword for a in after)
+        rest = count - len(args) - len(after) if count is not None and plain else -1
+        if arg.star == "*" and rest >= 0 and isinstance(x, Var):
+            args.extend(unpacked(reader, frame, x, rest, arg))
+        elif arg.star == "*":
             args.extend(spread(reader, frame, x, arg))
         elif arg.star == "**":
             if not isinstance(x, DictValue):
@@ -105,6 +115,22 @@ def arguments(reader: Reader, frame: Frame, node: cst.Call) -> tuple[list[Any], 
         else:
             args.append(x)
     return args, kwargs
+
+
+def _positional(callee: Any) -> int | None:
+    """How many positional arguments a function takes, where it takes no other number of them."""
+    if isinstance(callee, Ref) and isinstance(callee.value, np.ufunc):
+        return callee.value.nin
+    if isinstance(callee, Closure):
+        params = callee.node.params
+        fixed = [*params.posonly_params, *params.params]
+        optional = isinstance(params.star_arg, cst.Param) or any(p.default is not None for p in fixed)
+        return None if optional else len(fixed)
+    if isinstance(callee, Ref) and isinstance(callee.value, types.FunctionType):
+        code = callee.value.__code__
+        optional = bool(code.co_flags & inspect.CO_VARARGS) or bool(callee.value.__defaults__)
+        return None if optional else code.co_argcount
+    return None
 
 
 def call(
@@ -433,6 +459,9 @@ def _read_function(
         source = reader.source_of(callee.value)
         return read_call(reader, frame, source, callee.path or (), args, kwargs, node)
     except AdjoinError as error:
+        being_read = any(instance.function is None for instance in reader.instances.values())
+        if error.code is Code.RECURSION and being_read:
+            raise  # the whole recursion is opaque, or each call of it would be tried in all its forms
         if error.code not in (Code.UNSUPPORTED_SYNTAX, Code.SOURCE_NOT_AVAILABLE, Code.RECURSION):
             raise
         reader.rewind(mark)
@@ -489,7 +518,9 @@ def read_call(
             reader.site = site
 
     if is_recursive(reader, function):
-        return call_instance(reader, frame, function, function.__name__, dict(inner.env), read_it, node)
+        around = _captured(closures_in(inner.env))
+        values = dict(inner.env)
+        return call_instance(reader, frame, function, function.__name__, values, read_it, node, around)
     return read_it(inner.env)
 
 
@@ -540,26 +571,31 @@ def _read_closure(
             reader.calls.pop()
 
     if is_recursive(reader, callee.node):
-        captured = {n: v for n, v in _captured(callee).items() if n not in inner.env}
+        around = _captured([callee, *closures_in(inner.env)])
         return call_instance(
-            reader, frame, callee.node, callee.name, {**captured, **inner.env}, read_it, node
+            reader, frame, callee.node, callee.name, dict(inner.env), read_it, node, around
         )
     return read_it(inner.env)
 
 
-def _captured(callee: Closure) -> dict[str, Any]:
-    """What a nested function reads of the functions around it."""
-    from .loops import names_read
-
-    found: dict[str, Any] = {}
-    for name in sorted(names_read(callee.node)):
-        at = callee.frame
-        while at is not None:
-            if name in at.env:
-                found[name] = at.env[name]
-                break
-            at = at.parent
-    return found
+def _captured(callees: list[Closure]) -> list[tuple[dict[str, Any], str]]:
+    """Where the names stand that nested functions, and those that they name, take from around them."""
+    found: dict[tuple[int, str], tuple[dict[str, Any], str]] = {}
+    seen: set[tuple[int, int]] = set()
+    waiting = list(callees)
+    while waiting:
+        callee = waiting.pop()
+        if (id(callee.node), id(callee.frame)) in seen:
+            continue
+        seen.add((id(callee.node), id(callee.frame)))
+        for name in sorted(free_names(callee.node)):
+            at = callee.frame
+            while at is not None and name not in at.env:
+                at = at.parent
+            if at is not None:
+                found[id(at.env), name] = (at.env, name)
+                waiting += closures_in(at.env[name])
+    return list(found.values())
 
 
 class CallError(TypeError):

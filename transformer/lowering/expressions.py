@@ -413,6 +413,14 @@ def spread(reader: Reader, frame: Frame, x: Any, node: cst.CSTNode | None) -> li
     )
 
 
+def unpacked(reader: Reader, frame: Frame, x: Var, count: int, node: cst.CSTNode | None) -> list[Any]:
+    """The elements of what has to have `count` of them, which is not known before running."""
+    dims = x.kind.dims if isinstance(x.kind, Array) else None
+    if not reader.splicing and not (dims and dims[0] == count):
+        reader.add(Let((), Op("unpack", str(count)), (x,), (), "", reader.site))
+    return [subscript(reader, frame, x, Const(i), node) for i in range(count)]
+
+
 @expression(cst.Tuple)
 def _tuple(reader: Reader, frame: Frame, node: cst.Tuple) -> Any:
     return Tup(tuple(_elements(reader, frame, node)))

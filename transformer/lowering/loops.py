@@ -9,7 +9,7 @@ array in the first trip is read again as an array-or-int.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -26,6 +26,7 @@ from ..kinds import Sequence as SequenceKind
 from .calls import builtin, call
 from .expressions import Unroll, give_up_if_static, known_truth, opened, subscript, value
 from .reader import DEAD, Carried, Frame, Reader
+from .scopes import assigned_names, names_read
 from .statements import BREAK, CONTINUE, any_of, assign, exit_flags, flatten, read
 from .tree import children
 from .values import (
@@ -434,63 +435,6 @@ def fold(reader: Reader, frame: Frame, x: Any, start: Any, node: Any) -> Any:
     if saved is not None:
         own.env[TOTAL] = saved
     return total
-
-
-# -- names -------------------------------------------------------------------------------------------
-
-
-def assigned_names(nodes: Iterable[cst.CSTNode], targets: bool = False) -> list[str]:
-    """The names that statements may bind, in order. With `targets` the nodes are targets themselves."""
-    found: dict[str, None] = {}
-
-    def target(node: cst.CSTNode) -> None:
-        if isinstance(node, cst.Name):
-            found[node.value] = None
-        elif isinstance(node, cst.Tuple | cst.List):
-            for element in node.elements:
-                target(element.value)
-
-    def visit(node: cst.CSTNode) -> None:
-        if isinstance(node, cst.Assign):
-            for each in node.targets:
-                target(each.target)
-        elif isinstance(node, cst.AugAssign | cst.AnnAssign | cst.For | cst.NamedExpr | cst.CompFor):
-            target(node.target)
-        elif isinstance(node, cst.AsName):
-            target(node.name)
-        elif isinstance(node, cst.FunctionDef):
-            found[node.name.value] = None
-            return
-        elif isinstance(node, cst.Lambda):
-            return
-        elif isinstance(node, cst.Del) and isinstance(node.target, cst.Name):
-            found[node.target.value] = None
-        for child in children(node):
-            visit(child)
-
-    for node in nodes:
-        if targets:
-            target(node)
-        else:
-            visit(node)
-    return list(found)
-
-
-def names_read(node: cst.CSTNode, leaving_out: cst.CSTNode | None = None) -> set[str]:
-    """Every name that stands in a node, without a part of it, but with what that part returns."""
-    found: set[str] = set()
-
-    def visit(each: cst.CSTNode, inside: bool) -> None:
-        inside = inside or each is leaving_out
-        if isinstance(each, cst.Name) and not inside:
-            found.add(each.value)
-        if isinstance(each, cst.Return) and inside and each.value is not None:
-            found.update(names_read(each.value))
-        for child in children(each):
-            visit(child, inside)
-
-    visit(node, False)
-    return found
 
 
 # -- statements --------------------------------------------------------------------------------------
@@ -1100,5 +1044,5 @@ def _swap(start: Any, replaced: dict[Var, Var], reader: Reader, taken: dict[Any,
     return start
 
 
-__all__ = ["Loop", "Number", "assigned_names", "comprehension", "fold", "for_loop", "iteration", "listed",
-           "names_read", "subscript", "while_loop"]  # fmt: skip
+__all__ = ["Loop", "Number", "comprehension", "fold", "for_loop", "iteration", "listed",
+           "subscript", "while_loop"]  # fmt: skip

@@ -57,6 +57,7 @@ from .expressions import (
     known_truth,
     spread,
     symbol,
+    unpacked,
     value,
 )
 from .reader import DEAD, Frame, Reader
@@ -426,8 +427,6 @@ def _is_bound(frame: Frame, value: Any) -> bool:
 
 
 def _unpack(reader: Reader, frame: Frame, target: Any, result: Any) -> None:
-    from .expressions import subscript
-
     elements = list(target.elements)
     stars = [i for i, e in enumerate(elements) if isinstance(e, cst.StarredElement)]
     if stars and not isinstance(result, Tup) and not (isinstance(result, ListValue) and result.var is None):
@@ -435,7 +434,7 @@ def _unpack(reader: Reader, frame: Frame, target: Any, result: Any) -> None:
         return
     unpackable = Array | Unknown | SequenceKind | Opaque | Undefined
     if isinstance(result, Var) and isinstance(result.kind, unpackable):
-        items = [subscript(reader, frame, result, Const(i), target) for i in range(len(elements))]
+        items = unpacked(reader, frame, result, len(elements), target)
     else:
         items = spread(reader, frame, result, target)
     if stars:

@@ -299,7 +299,7 @@ def _consumes(reader: Reader) -> bool:
         return False
     if s.op.form in ("store", "augment", "index") and reader.operand > 0:
         return True  # where, and what
-    return is_computation(s) or s.op.form == "shape"
+    return is_computation(s) or s.op.form in ("shape", "unpack")
 
 
 def _may_pass_on(reader: Reader) -> bool:
