@@ -23,6 +23,7 @@ import numpy as np
 __all__ = [
     "counterpart",
     "is_array_module",
+    "may_share_memory",
     "module_of",
     "name_in",
     "namespace_of",
@@ -149,3 +150,25 @@ _namespaces: dict[str, Any] = {}
 def namespace_of(home: str) -> Any:
     """The namespace of the array API standard that arrays of a package have; None if they have none."""
     return _namespaces.get(home)
+
+
+def may_share_memory(a: Any, b: Any) -> bool:
+    """Whether two arrays may share memory, asked of the library that they are from, or of what they export.
+
+    Of arrays that tell neither, only whether they are one object.
+
+    >>> x = np.zeros(3)
+    >>> may_share_memory(x, x[1:]), may_share_memory(x, x.copy())
+    (True, False)
+    """
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return np.may_share_memory(a, b)
+    if type(a) is not type(b):
+        return False
+    ask = getattr(sys.modules.get(module_of(a) or ""), "may_share_memory", None)
+    try:
+        if ask is not None:
+            return bool(ask(a, b))
+        return np.may_share_memory(np.from_dlpack(a), np.from_dlpack(b))
+    except (TypeError, ValueError, AttributeError, BufferError, RuntimeError, NotImplementedError):
+        return a is b

@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from ..runtime.array_modules import speaks_numpy
+from .builder import NUMPY
 from .comments import Notes
 from .errors import AdjoinError, Code
 from .fold import Folds
@@ -73,11 +75,11 @@ class Text:
 class Module:
     """What the functions of a module need around them."""
 
+    numpy: Ref = NUMPY  # the array module that they are written with
     imports: dict[str, None] = field(default_factory=dict)
     helpers: dict[str, Any] = field(default_factory=dict)
-    instances: dict[tuple[str, str], Any] = field(
-        default_factory=dict
-    )  # functions of the module that are called
+    #: functions of the module that are called
+    instances: dict[tuple[str, str], Any] = field(default_factory=dict)
 
 
 def emit(function: Function, module: Module, comments: bool = True, reserved: Iterable[str] = ()) -> str:
@@ -556,6 +558,9 @@ class _Printer:
         listed = ", ".join(
             [*(self._arg(a) for a in self._call_args(s)), *(f"{k}={self._arg(a)}" for k, a in s.kwargs)]
         )
+        if s.op.function is np.copy and form == "method" and not speaks_numpy(self.module.numpy.value):
+            self.module.imports[self.module.numpy.imports] = None
+            return Text(f"{self.module.numpy.text}.asarray({self._arg(args[0])}, copy=True)")
         if form == "method":
             return Text(f"{self._arg(args[0], ATOM)}.{s.op.text}({listed})")
         if form == "push":

@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from ..runtime.array_modules import may_share_memory
 from ..runtime.base import holds_tensor
 from .again import kept_apart
 from .errors import AdjoinError, Code
@@ -265,13 +266,13 @@ class Gradient(Differentiated):
         return variant, values, free
 
     def _sharing(self, plan: _Plan, values: tuple[Any, ...]) -> tuple[str, ...]:
-        """Array arguments that share memory; where one is held by a container, it is refused."""
+        """Array arguments that share memory; one in a container, or not of NumPy, is refused."""
         names = plan.binding.names
         held = [leaf for value in values if not isinstance(value, np.ndarray) for leaf in leaves(value)]
-        arrays = [a for a in held if isinstance(a, np.ndarray)]
+        arrays = [a for a in held if hasattr(a, "dtype") and a.shape != ()]
         others = [v for v in values if isinstance(v, np.ndarray)]
         for i, a in enumerate(arrays):
-            if any(np.may_share_memory(a, b) for b in (*arrays[:i], *others)):
+            if any(may_share_memory(a, b) for b in (*arrays[:i], *others)):
                 source = self._source or self._read()
                 raise AdjoinError(
                     Code.MUTATION,

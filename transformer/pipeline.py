@@ -381,7 +381,7 @@ def _structure(value: Any, reverse: Reverse) -> Arg:
 
 
 def _module(lowered: Lowered, functions: list[Function], request: Request) -> Generated:
-    module = Module()
+    module = Module(lowered.reader.numpy)
     texts = [emit(f, module) for f in functions]
     texts = [*_instances(lowered, module), *texts]
     helpers = render_helpers(module.helpers, lowered.reader.numpy)

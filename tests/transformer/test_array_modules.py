@@ -341,6 +341,31 @@ def test_array_api_goes_without_numpy() -> None:
 # -- CuPy itself ---------------------------------------------------------------------------------------
 
 
+def relaxed(x, y):
+    x[1:] = x[1:] * y[0]
+    return np.sum(x * y)
+
+
+def relaxed_by_the_standard(x, y):
+    xp = x.__array_namespace__()
+    x[1:] = x[1:] * y[0]
+    return xp.sum(x * y)
+
+
+def test_arguments_that_share_memory_and_are_written_to_are_refused() -> None:
+    strict = pytest.importorskip("array_api_strict")
+    x = np.array([1.0, 2.0, 4.0])
+    for make, f in ((on_device, relaxed), (strict.asarray, relaxed_by_the_standard)):
+        a = make(x)
+        found = adjoin.grad(f, argnums=(0, 1))(a, make(x + 1.0))
+        assert [type(g) for g in found] == [type(a)] * 2
+        with pytest.raises(adjoin.AdjoinError, match="share memory"):
+            adjoin.grad(f)(a, a)
+    a = strict.asarray(np.array([1.0, 2.0, 4.0, 3.0]))
+    with pytest.raises(adjoin.AdjoinError, match="share memory"):
+        adjoin.grad(relaxed_by_the_standard)(a[1:], a[:-1])
+
+
 def test_cupy_is_known_without_a_gpu() -> None:
     cupy = pytest.importorskip("cupy")
     assert standard(cupy.sin) is np.sin and standard(cupy.sum) is np.sum
