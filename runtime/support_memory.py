@@ -305,16 +305,20 @@ def shuffled_order(generator: Any, n: Any) -> Any:
 
 def writable_copy(a: Any) -> Any:
     """A copy of an argument that is written to; one that is read-only may not be."""
-    if not getattr(getattr(a, "flags", None), "writeable", True):
+    if not a.flags.writeable:
         raise ValueError("assignment destination is read-only")
-    return a.copy() if hasattr(a, "copy") else a.__array_namespace__().asarray(a, copy=True)
+    return a.copy()
 
 
 def private_copy(a: Any) -> Any:
     """A copy of an argument that is written to if it is an array; a number is itself."""
     if isinstance(a, list | tuple | dict):
         raise TypeError(f"a {type(a).__name__} that is written to: make the gradient for arguments like it")
-    return writable_copy(a) if getattr(a, "shape", ()) != () or isinstance(a, np.ndarray) else a
+    if isinstance(a, np.ndarray):
+        return writable_copy(a)
+    if not hasattr(a, "dtype") or isinstance(a, np.generic):
+        return a
+    return a.copy() if hasattr(a, "copy") else a.__array_namespace__().asarray(a, copy=True)
 
 
 def refuse_torn(target: Any, index: Any, value: Any, written: str) -> None:

@@ -493,8 +493,25 @@ def product_of_pair(x, n):
     return a * b
 
 
-@pytest.mark.parametrize("f", [power, even, product_of_pair])
-def test_orders_one_to_three_through_recursion(f):
+def bound_by_the_trip_before(x, n):
+    s = 0.0
+    for i in range(n):
+        a = np.zeros(i + 1) + x
+        if i > 0:
+            s += np.sum(a[:1] * previous * x)  # noqa: F821
+        previous = a  # noqa: F841
+    return s
+
+
+def carried_tuple(x, n):
+    t = None
+    for i in range(n + 1):
+        t = (x, x * i) if t is None else (t[0] * t[1] + 1.0, x)
+    return t[0] * t[1]
+
+
+@pytest.mark.parametrize("f", [power, even, product_of_pair, bound_by_the_trip_before, carried_tuple])
+def test_orders_one_to_three(f):
     derivative = f
     for _ in range(3):
         lower, derivative = derivative, grad(derivative)

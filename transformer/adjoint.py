@@ -144,6 +144,7 @@ class Adjoint(Reader):
         self.in_loops: set[Var] = set()
         self.indices: dict[Var, Var] = {}
         self.holed = zero_by_choice(function)  # adjoints (and factors) that may hold zeros by structure
+        self.kept_in_list: set[Arg] = set()  # adjoints taken from those of a list
         self._defined: dict[Var, Statement] = {}
         self.left_unbound = _unbound_somewhere(function.body)
         self.bound_to_none: set[Var] = set()  # those of which zeros are made, whether they are bound or not
@@ -331,11 +332,17 @@ class Adjoint(Reader):
         elif bar.owned:
             self.augment(bar.arg, ELLIPSIS, g)
         else:
-            total = self.plus(bar.arg, g)
+            total = self._total(bar.arg, g)
             if bar.arg in self.holed and g in self.holed:
                 self._hole(total)
             self.bars[target] = Bar(total)
             self._name(total, target)
+
+    def _total(self, bar: Arg, g: Arg) -> Arg:
+        """The sum of two adjoints; of what a list held, and its kind is not known, there may be none."""
+        if g in self.kept_in_list and isinstance(arg_kind(g), Unknown):
+            return self.let(self.function_op(support.plus), bar, g, kind=UNKNOWN)  # type: ignore[no-any-return]
+        return self.plus(bar, g)
 
     def _name(self, g: Arg, target: Var) -> None:
         if isinstance(g, Var) and not g.name:
@@ -687,6 +694,7 @@ class Adjoint(Reader):
         shadow = self.shadow(target)
         if name == "append":
             g = self.let(Op("method", "pop"), shadow, kind=target.kind.element, effect="write")
+            self.kept_in_list.add(g)
             self.contribute(s.args[1], g)
         elif name == "pop" and len(s.args) == 1:
             self.do(Op("method", "append"), shadow, self._popped(s.out), effect="write")
@@ -715,7 +723,7 @@ class Adjoint(Reader):
             g = None if own is None else own.arg
         elif self.activity.active(out):
             g = self.take(out)
-        return self.zeros_like(self.primal(out)) if g is None else g
+        return self._zero(out) if g is None else g
 
     def refuse_at(self, s: Statement, code: Code, reason: str, rewrite: str = "") -> None:
         raise AdjoinError(code, reason, where=Where.of(s.site) if s.site else None, rewrite=rewrite or None)

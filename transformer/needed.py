@@ -468,7 +468,16 @@ class _Keeper:
             self.before.setdefault(id(loop), []).append(Let((stack,), VALUE, (Lst(()),), (), "", None))
             self.stacks[v] = stack
             self.home[stack] = block
+            self._bind_to_none(v)
         return self.stacks[v]
+
+    def _bind_to_none(self, v: Var) -> None:
+        """What is kept in each trip has to be something where no trip before has bound it."""
+        made = self.made.get(v)
+        loop = isinstance(made, For | While) and v in made.params
+        whole = made.outs[made.params.index(v)] if isinstance(made, For | While) and loop else v
+        if whole in self.adjoint.left_unbound:
+            self.adjoint.bound_to_none.add(whole)
 
     # -- rewriting ---------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from ..runtime import support_memory
 from .analyses.aliases import Aliases
 from .errors import AdjoinError, Code, Where
 from .ir import Arg, Block, Function, Let, Op, Ref, Statement, Var, rebuild, substitute
-from .kinds import Array, Container, Unknown
+from .kinds import Array, Container, Unknown, home_of
 from .kinds import Sequence as SequenceKind
 from .lowering.generated import TOGETHER
 from .torn import SHARED
@@ -27,6 +27,7 @@ COPY_IF_ARRAY = Op(
     support_memory.private_copy,
     Ref(support_memory.private_copy, "private_copy", "support"),
 )
+COPY_ELSEWHERE = Op("method", "copy", np.copy)  # other libraries' arrays do not say that they are read-only
 COPY = Op("call", "writable_copy", np.copy, Ref(support_memory.writable_copy, "writable_copy", "support"))
 
 
@@ -82,9 +83,7 @@ def privatise(
             tuple(rebuild(s, renamed, swap) for s in block.body), tuple(swap(y) for y in block.yields)
         )
 
-    body: list[Statement] = [
-        Let((copies[v],), COPY if isinstance(v.kind, Array) else COPY_IF_ARRAY, (v,)) for v in written
-    ]
+    body: list[Statement] = [Let((copies[v],), _copy_of(v), (v,)) for v in written]
     for v in written:
         others = tuple(w for w in function.params if w is not v and isinstance(w.kind, Array | Unknown))
         if isinstance(v.kind, Unknown) and others:  # where kinds are known, the signature says what is shared
@@ -94,8 +93,14 @@ def privatise(
     for s in function.body.body:
         body.append(rebuild(s, renamed, swap))
         if isinstance(s, Let) and len(s.outs) == 1 and s.out in copies:
-            body.append(Let((copies[s.out],), COPY, (s.out,)))
+            body.append(Let((copies[s.out],), _copy_of(s.out), (s.out,)))
     return replace(function, body=Block(tuple(body), tuple(swap(y) for y in function.body.yields)))
+
+
+def _copy_of(v: Var) -> Op:
+    if not isinstance(v.kind, Array):
+        return COPY_IF_ARRAY
+    return COPY_ELSEWHERE if home_of(v.kind) else COPY
 
 
 def _where_written(function: Function, v: Var, aliases: Aliases) -> Where | None:
