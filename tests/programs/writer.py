@@ -360,6 +360,7 @@ class Writer:
             forms += [self.buffer]
         if writable:
             forms += [self.store] * 3 * self.has("stores") + [self.augment] * 2 * self.has("augmented")
+            forms += [self.perturb] * self.has("stores")
             forms += [self.alias] * 2 * self.has("aliases") + [self.swap] * self.has("swaps")
             forms += [self.branch_alias] * self.has("branch_aliases")
             forms += [self.out] * self.has("out") + [self.door] * self.has("doors")
@@ -721,6 +722,19 @@ class Writer:
             self.line(f"{name.text}[{index}] = {other.text}[{index}] = {value}")
         else:
             self.line(f"{name.text}[{index}] = {value}")
+
+    def perturb(self, depth: int) -> None:
+        """Change a part of an array, look at the whole, and put back what was there."""
+        name, old = self.written(), self.fresh("t")
+        index, shape = self.index(name.shape)
+        self.line(f"{old} = {name.text}[{index}]{self.of(['', ' * 1.0']) if shape == () else ' * 1.0'}")
+        operator = self.of(["+=", "*=", "="])
+        self.line(f"{name.text}[{index}] {operator} {self.tame(self.of([shape, ()]))}")
+        if self.chance(50):
+            total = self.fresh("s")
+            self.line(f"{total} = np.sum(np.sin({name.text}))")
+            self.bind(Name(total, ()))
+        self.line(f"{name.text}[{index}] = {self.of([old, f'{old} * {self.constant()}'])}")
 
     def mask_store(self, depth: int) -> None:
         name = self.written()

@@ -54,13 +54,11 @@ class _Overwrite:
 
     def _is_place(self, s: Statement, clearing: Statement | None) -> bool:
         """Whether a statement only says where was cleared: `v = a_bar[i]`, before `v += g`."""
-        return (
-            isinstance(s, Let)
-            and isinstance(clearing, Let)
-            and s.op.form == "index"
-            and s.args == clearing.args[:2]
-            and self.memory.reads_of(s.out) == 1
-        )
+        if not isinstance(s, Let) or not isinstance(clearing, Let) or s.op.form != "index":
+            return False
+        readers = self.memory.readers.get(s.out, [])
+        added = [isinstance(r.statement, Let) and r.statement.op.form == "augment" for r in readers]
+        return s.args == clearing.args[:2] and added == [True] and readers[0].operand == 0
 
     def _set(self, s: Let, clearing: Statement | None) -> Let | None:
         """The store in place of a sum: of exactly what was cleared, in the dtype that it has."""
