@@ -387,7 +387,7 @@ def test_strong_zero_behind_a_store():
 @pytest.mark.parametrize(
     "change", ["u[0] += v[1]", "u[0] *= v[1]", "u[0] = v[1]", "u[:1] += v[1:2]", "u += v"]
 )
-@pytest.mark.parametrize("back", ["u[0] = b * 3.0", "u[0] = b", "u[:1] = b", "u[0] += b"])
+@pytest.mark.parametrize("back", ["u[0] = b * 3.0", "u[0] = b", "u[:1] = b", "u[...] = b", "u[0] += b"])
 def test_what_is_changed_and_put_back(change, back):
     """The adjoint of the part is zero where it is changed, and read there."""
     from programs.program import Program
@@ -397,11 +397,7 @@ def f(x):
     u, v = x * 1.0, np.sin(x)
     b = u[0]
     {change}
-    s = np.sum(u * u)
     {back}
-    t = u[1] * v[0]
-    {change}
-    {back}
-    return np.sum(u * u) + np.sum(v * v) * s + t
+    return np.sum(u * u) + np.sum(v * v)
 """
     assert_gradient(Program(source, ()).load(), VECTOR)
