@@ -519,6 +519,58 @@ def test_orders_one_to_three(f):
     assert hvp(f, (0.7, 3), (2.0, None)) == pytest.approx(2.0 * grad(grad(f))(0.7, 3))
 
 
+def swapped_where_positive(x):
+    a, b = x * 1.0, np.sin(x)
+    for i in range(3):
+        if x[i] > 0:
+            a, b = b, a
+        a[i] = b[0] * x[i]
+        a = np.tanh(a * b)
+    return np.sum(a * a)
+
+
+def put_back_by_a_handler(x):
+    a = x * 1.0
+    try:
+        a[0] = 2.0 * a[1] * a[0]
+        if x[0] > 5.0:
+            raise ValueError
+        a[1] = a[0] * a[2]
+        if x[0] > 4.0:
+            raise KeyError
+        a[2] *= 3.0
+    except ValueError:
+        a[2] *= a[0]
+    except KeyError:
+        a[2] += a[1] * a[1]
+    else:
+        a[0] -= a[2]
+    return np.sum(a * a)
+
+
+def held_in_a_dictionary(x):
+    p = {"u": x * 1.0}
+    for name in ["v", "w", "v"]:
+        p[name] = p["u"] * (len(p) + x[0])
+        p["u"][0] += p[name][1]
+    p["u"] = p["v"]
+    p["u"] *= 2.0
+    return sum(np.sum(v * v) for v in p.values())
+
+
+@pytest.mark.parametrize("f", [swapped_where_positive, put_back_by_a_handler, held_in_a_dictionary])
+@pytest.mark.parametrize("x", [[0.7, 1.9, -1.3], [4.5, 0.3, 0.8], [5.5, 0.3, 0.8]])
+def test_the_pullback_of_a_gradient_is_its_jacobian(f, x):
+    """By the adjoint of the gradient's code, or of tangents; what writes goes either way."""
+    x, gradient = np.array(x), grad(f)
+    value, pullback = vjp(gradient, x)
+    np.testing.assert_array_equal(value, gradient(x))
+    rows = np.array([pullback(row)[0] for row in np.eye(3)])
+    np.testing.assert_allclose(rows, rows.T, rtol=1e-12, atol=1e-12)
+    columns = [slope(gradient, x, column) for column in np.eye(3)]
+    np.testing.assert_allclose(rows, np.transpose(columns), rtol=1e-6, atol=1e-6)
+
+
 def test_second_order_of_recursion_on_arrays():
     def f(x, n):
         return np.sum(product_of_pair(x, n))

@@ -16,7 +16,7 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any, overload
 
-from .gradient import FIRST, Argnames, Argnums, Gradient, Saved, gradient_of
+from .gradient import FIRST, Argnames, Argnums, Gradient, gradient_of
 from .nested import makes_derivatives
 from .structures import holds_floats
 
@@ -164,7 +164,8 @@ def vjp(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, Calla
     """
     gradient = of_every_argument(f)
     value, saved = gradient.forward(*args, **kwargs)
-    places = _places(saved, args)
+    active = {id(argument) for _, argument in gradient.active(args, kwargs)}
+    places = [id(arg) in active and holds_floats(arg) for arg in args]
 
     def pullback(seed: Any = 1.0) -> tuple[Any, ...]:
         """One entry per argument, for a seed of the form of the value."""
@@ -172,9 +173,3 @@ def vjp(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, Calla
         return tuple([next(found) if place else None for place in places])
 
     return value, pullback
-
-
-def _places(saved: Saved, args: tuple[Any, ...]) -> list[bool]:
-    """Which of the positional arguments have a gradient."""
-    active = {id(saved.values[index]) for index in saved.variant.wrt}
-    return [id(arg) in active and holds_floats(arg) for arg in args]

@@ -142,7 +142,7 @@ class _Printer:
     # -- statements --------------------------------------------------------------------------------
 
     def _block(self, block: Block, depth: int) -> bool:
-        """Print statements; True if anything was printed."""
+        """Print statements; True if there is more than comments."""
         before = len(self.lines)
         self._find_notes(block)
         for at, s in enumerate(block.body):
@@ -150,7 +150,7 @@ class _Printer:
                 self._unpack(s, block.body[at + 1 :], depth)
             elif id(s) not in self.unpacked:
                 self._statement(s, depth)
-        return len(self.lines) > before
+        return self._has_code(before)
 
     def _unpack(self, s: Let, after: Iterable[Statement], depth: int) -> None:
         """`a, b = x`, the elements that the statements after it read in one line with the count of them."""
@@ -374,15 +374,15 @@ class _Printer:
         start = len(self.lines)
         self._block(s.then, depth + 1)
         self._moves(s.outs, s.then.yields, depth + 1)
-        empty = len(self.lines) == start
+        empty = not self._has_code(start)
         if empty:
             self._line("pass", depth + 1)
         at = len(self.lines)
         self._line("else:", depth)
         self._block(s.orelse, depth + 1)
         self._moves(s.outs, s.orelse.yields, depth + 1)
-        if len(self.lines) == at + 1:
-            self.lines.pop()
+        if not self._has_code(at + 1):
+            del self.lines[at:]
             if empty:
                 del self.lines[first:]
         elif empty:
@@ -390,6 +390,10 @@ class _Printer:
             self.lines[first : at + 1] = ["    " * depth + f"if {negated}:"]
         elif self.lines[at + 1].startswith("    " * (depth + 1) + "if ") and self._only_if(at + 1, depth + 1):
             self._to_elif(at, depth)
+
+    def _has_code(self, start: int) -> bool:
+        """Whether the lines from `start` on hold more than comments."""
+        return any(not line.lstrip().startswith("#") for line in self.lines[start:])
 
     def _only_if(self, at: int, depth: int) -> bool:
         """Whether the lines from `at` on are one `if` with its branches."""
@@ -439,7 +443,7 @@ class _Printer:
             stop = s.body.yields[-1]
             self._line(f"if {self._arg(stop)}:", depth + 1)
             self._line("break", depth + 2)
-        if len(self.lines) == start:
+        if not self._has_code(start):
             self._line("pass", depth + 1)
         self._moves(s.outs, s.params, depth)
 
@@ -459,7 +463,7 @@ class _Printer:
         self._moves(s.outs, s.body.yields, at)
         if path:
             self._line(f"{self._name(s.path)} = 0", at)
-        if len(self.lines) == start:
+        if not self._has_code(start):
             self._line("pass", at)
         for k, h in enumerate(s.handlers, 1):
             types = "" if h.types is None else f" {self._arg(h.types)}"
@@ -470,7 +474,7 @@ class _Printer:
             self._moves(s.outs, h.block.yields, depth + 1)
             if path:
                 self._line(f"{self._name(s.path)} = {k}", depth + 1)
-            if len(self.lines) == start:
+            if not self._has_code(start):
                 self._line("pass", depth + 1)
         if s.final is not None:
             self._line("finally:", outer)
