@@ -60,6 +60,11 @@ def count(x: Any, axis: Any, keepdims: Any, where: Any) -> Any:
     return np.shape(x)[axis]
 
 
+def corrected(ddof: Any, correction: Any) -> Any:
+    """What is subtracted from the number of elements, under NumPy's older or newer name."""
+    return ddof if correction is None else correction
+
+
 def nan_count(x: Any, axis: Any, keepdims: Any, where: Any) -> Any:
     """How many elements that are not nan went into each element of the reduction."""
     return np.sum(~np.isnan(x), axis=axis, keepdims=keepdims, where=where)

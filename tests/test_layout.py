@@ -17,7 +17,7 @@ MODULES = sorted(p for part in ("runtime", "transformer") for p in (ROOT / part)
 #: From the bottom up: a module may import from its own layer and from those before it.
 LAYERS = [
     {"errors", "kinds", "comments", "nested"},
-    {"ir", "sizes", "stand_ins", "results", "infer", "hints", "sparse", "builder", "verify"},
+    {"ir", "sizes", "stand_ins", "results", "infer", "hints", "sparse", "builder", "array_api", "verify"},
     {"analyses"},
     {"source", "parse", "resolve", "private", "steady", "torn", "lower", "lowering", "load", "tidy"},
     {

@@ -21,6 +21,7 @@ import numpy as np
 
 from ..runtime import support as _support
 from ..runtime import support_memory as support
+from ..runtime.array_modules import speaks_numpy
 from ..runtime.rule import NoRule, Rule, lookup
 from ..runtime.support import unbroadcast
 from .analyses.activity import Activity
@@ -125,12 +126,20 @@ class Reverse:
     stands_for: dict[Var, Var]
 
 
+def _beyond_the_standard(index: Arg) -> bool:
+    """Whether an index has new axes or positions in arrays, at which the array API does not store."""
+    parts = index.items if isinstance(index, Tup) else (index,)
+    kinds = [arg_kind(p) for p in parts]
+    return Const(None) in parts or any(isinstance(k, Array) and k.dtype != "b1" for k in kinds)
+
+
 class Adjoint(Reader):
     """Builds the reverse sweep, statement by statement, last first."""
 
     def __init__(self, function: Function, independent: Iterable[Var], reader: Reader) -> None:
         super().__init__()
         self.numpy = reader.numpy
+        self.bare = not speaks_numpy(reader.numpy.value)
         self.instances, self.root_name = reader.instances, reader.root_name
         self.splicing = True
         self.ir = function
@@ -382,7 +391,7 @@ class Adjoint(Reader):
         self._scatter_into(into, index, g)
 
     def _scatter_into(self, into: Arg, index: Arg, g: Arg) -> None:
-        if selects_once(index):
+        if selects_once(index) and not (self.bare and _beyond_the_standard(index)):
             self.augment(into, index, g)
         else:
             self.do(
@@ -898,6 +907,8 @@ class Adjoint(Reader):
 
     def _fitted(self, rule: Rule, s: Let, target: Arg, g: Arg) -> list[tuple[Arg, Arg]]:
         """The parts of an operand, each with its adjoint in its own shape and dtype."""
+        if g == Const(None):  # one of several results, which nothing has used
+            return []
         if isinstance(target, Var):
             if isinstance(target.kind, SequenceKind):
                 return [(target, g)]

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..runtime.array_modules import name_in
+from ..runtime.array_modules import name_in, speaks_numpy
 from .hints import hint_of
 from .infer import arg_kind, infer
 from .ir import (
@@ -41,10 +41,11 @@ from .ir import (
     Tup,
     Var,
 )
-from .kinds import BOOL, UNKNOWN, Array, Kind, Number, Opaque, is_real, join
+from .kinds import BOOL, UNKNOWN, Array, Kind, Number, Opaque, dtype_of, is_real, join
 from .sizes import name_sum
 from .sparse import sparse_operator
 
+_ARITHMETIC = frozenset({"+", "-", "*", "/", "//", "%", "**"})
 NUMPY = Ref(np, "np", "import numpy as np")
 
 
@@ -90,6 +91,8 @@ class Builder:
         `options` are keyword arguments by names that others have chosen, which may be `kind` or `name`.
         """
         kwargs.update(options or {})
+        if op.function is np.sum and args and not speaks_numpy(self.numpy.value):
+            args = (self._as_numbers(args[0]), *args[1:])
         if kind is None:
             kind = infer(op.function, args, kwargs) if op.function is not None else UNKNOWN
         if isinstance(kind, tuple) and len(kind) == 1:  # written without unpacking, so it is the tuple itself
@@ -143,6 +146,8 @@ class Builder:
 
     def binary(self, symbol: str, x: Arg, y: Arg) -> Arg:
         op = BINARY_OPS[symbol]
+        if symbol in _ARITHMETIC and not speaks_numpy(self.numpy.value):
+            x, y = self._as_numbers(x, y), self._as_numbers(y, x)
         folded = _fold(symbol, x, y)
         if folded is not None:
             return folded
@@ -159,7 +164,24 @@ class Builder:
             name_sum(out, symbol, x, y)
         return out
 
+    def _as_numbers(self, x: Arg, beside: Arg | None = None) -> Arg:
+        """A mask or a count in the dtype of what it is calculated with: the array API mixes no kinds."""
+        kind, other = arg_kind(x), arg_kind(beside) if beside is not None else None
+        have, want = dtype_of(kind) or "", dtype_of(other) or "" if other is not None else ""
+        floating = isinstance(other, Array) and want[:1] in ("f", "c")
+        if not (isinstance(x, Var) and isinstance(kind, Array)):
+            return x
+        if not (have == "b1" or (have[:1] in ("i", "u") and floating)):
+            return x
+        dtype = self.attribute(beside, "dtype", Opaque(None)) if floating and beside else None
+        made = Array(want if floating else "i8", kind.dims, kind.home)
+        return self.let(  # type: ignore[no-any-return]
+            self.function(np.astype), x, dtype or self.numpy_ref("int64", np.int64), kind=made
+        )
+
     def index(self, x: Arg, index: Arg, name: str = "") -> Arg:
+        if index == Tup(()) and not speaks_numpy(self.numpy.value):
+            return x  # without dimensions, an array of a bare namespace stays one
         return self.let(INDEX, x, index, name=name)  # type: ignore[no-any-return]
 
     def attribute(self, x: Arg, name: str, kind: Kind = UNKNOWN, function: Any = None) -> Var:

@@ -20,10 +20,12 @@ from typing import Any
 import numpy as np
 
 from ..runtime.array_modules import speaks_numpy
+from ..runtime.support import unbroadcast
 from .builder import NUMPY
 from .comments import Notes
 from .errors import AdjoinError, Code
 from .fold import Folds
+from .infer import arg_kind
 from .ir import (
     NOT_IMPORTABLE,
     UNBOUND,
@@ -48,7 +50,7 @@ from .ir import (
     With,
     variables,
 )
-from .kinds import Number
+from .kinds import Array, Number, dtype_of
 from .names import Names
 from .wrap import fit
 
@@ -60,6 +62,8 @@ _STRENGTH = {
 _COMPARE = frozenset({"<", "<=", ">", ">=", "==", "!=", "is", "is not", "in", "not in"})
 _AUGMENTED = frozenset({"+", "-", "*", "/", "//", "%", "**", "@", "<<", ">>", "&", "|", "^"})
 ATOM = 20
+#: How the import of a helper that has a rule of its own begins.
+_IMPORTED = f"from {unbroadcast.__module__}"
 WIDTH = 100
 
 
@@ -95,6 +99,7 @@ class _Printer:
         self.folds = Folds(function)
         taken = set(reserved) | _names_used(function)
         self.names = Names(function, self.folds, taken)
+        self.bare = not speaks_numpy(module.numpy.value)
         self.lines: list[str] = []
         self.last_comment = ""
         self.unpacked: set[int] = set()  # statements that are printed with the count of what they read
@@ -347,7 +352,8 @@ class _Printer:
         )
 
     def _index(self, args: tuple[Arg, ...]) -> str:
-        return f"{self._arg(args[0], ATOM)}[{self._subscript(args[1])}]"
+        index = _every_axis(args[0], args[1]) if self.bare else args[1]
+        return f"{self._arg(args[0], ATOM)}[{self._subscript(index)}]"
 
     def _moves(self, targets: Iterable[Var], values: Iterable[Arg], depth: int) -> None:
         """Bind what a block yields: those whose names differ, all at once."""
@@ -524,7 +530,7 @@ class _Printer:
     def _ref(self, ref: Ref) -> str:
         if isinstance(ref.value, Callee):
             self.module.instances[ref.value.instance.name, ref.value.which] = ref.value.instance
-        if ref.imports == "support":
+        if self._is_carried(ref):
             self.module.helpers[ref.text] = ref.value
         elif ref.imports == NOT_IMPORTABLE:
             raise AdjoinError(
@@ -535,6 +541,10 @@ class _Printer:
         elif ref.imports:
             self.module.imports[ref.imports] = None
         return ref.text
+
+    def _is_carried(self, ref: Ref) -> bool:
+        """Whether the module carries a function; for a bare namespace what it would import is NumPy's."""
+        return ref.imports == "support" or (self.bare and ref.imports.startswith(_IMPORTED))
 
     def _ternary(self, s: If) -> Text:
         """An `if` that only chooses a value."""
@@ -553,6 +563,9 @@ class _Printer:
             return Text(self._index(args))
         if form == "shape":
             return Text(f"{self._arg(args[0], ATOM)}.shape[{s.op.text}]")
+        if form == "attribute" and self.bare and s.op.text in ("real", "imag") and _is_array(args[0]):
+            self.module.imports[self.module.numpy.imports] = None
+            return Text(f"{self.module.numpy.text}.{s.op.text}({self._arg(args[0])})")
         if form == "attribute":
             return Text(f"{self._arg(args[0], ATOM)}.{s.op.text}")
         if form == "value":
@@ -599,7 +612,7 @@ class _Printer:
         if isinstance(s.op.function, Callee):
             self.module.instances[s.op.function.instance.name, s.op.function.which] = s.op.function.instance
         if s.op.ref is not None:
-            if s.op.ref.imports == "support":
+            if self._is_carried(s.op.ref):
                 self.module.helpers[s.op.text] = s.op.ref.value
             elif s.op.ref.imports:
                 self.module.imports[s.op.ref.imports] = None
@@ -658,6 +671,25 @@ class _Printer:
         if quoted[0] == "'":
             body = body.replace("\\'", "'").replace('"', '\\"') if '"' in out and "'" in out else body
         return 'f"' + body.replace('"', '\\"') + '"' if '"' not in body else "f'" + body + "'"
+
+
+def _is_array(arg: Arg) -> bool:
+    return isinstance(arg_kind(arg), Array)
+
+
+def _every_axis(x: Arg, index: Arg) -> Arg:
+    """An index with an ellipsis for the axes that it does not name, which the array API does not imply."""
+    kind, parts = arg_kind(x), index.items if isinstance(index, Tup) else (index,)
+    if not isinstance(kind, Array) or (kind.ndim is not None and len(parts) >= kind.ndim):
+        return index
+    if all(isinstance(part, Slc) or _is_position(part) for part in parts):
+        return Tup((*parts, Const(Ellipsis)))
+    return index
+
+
+def _is_position(part: Arg) -> bool:
+    kind = arg_kind(part)
+    return isinstance(kind, Number) and dtype_of(kind) != "bool"
 
 
 def variables_of_text(printer: _Printer, arg: Arg) -> Iterable[str]:

@@ -16,6 +16,9 @@ import libcst as cst
 import libcst.matchers as m
 import numpy as np
 
+from ..runtime import support_array_api
+from ..runtime.array_modules import speaks_numpy
+from .array_api import in_the_standard, own_words
 from .builder import NUMPY
 from .ir import Ref
 
@@ -33,7 +36,7 @@ def render_helpers(helpers: dict[str, Any], numpy: Ref = NUMPY) -> Rendered:
     Args:
         numpy: the array module that they are to be written with. What it lacks stays NumPy's.
     """
-    ordered: dict[str, Any] = {}
+    ordered: dict[str, str] = {}
     imports: dict[str, None] = {}
     begun: set[str] = set()
 
@@ -41,7 +44,9 @@ def render_helpers(helpers: dict[str, Any], numpy: Ref = NUMPY) -> Rendered:
         if name in begun:
             return
         begun.add(name)  # before what it needs: two helpers may call each other
-        for other, value in _needs(helper).items():
+        helper = own_words(helper, numpy)
+        text, needs = _text(name, helper, numpy)
+        for other, value in needs.items():
             if value is np:
                 continue  # imported for what is left of it in the text
             if isinstance(value, types.ModuleType):
@@ -49,11 +54,11 @@ def render_helpers(helpers: dict[str, Any], numpy: Ref = NUMPY) -> Rendered:
                 imports[f"import {value.__name__}{alias}"] = None
             elif value is not helper:
                 add(other, value)
-        ordered[name] = helper
+        ordered[name] = text
 
     for name in sorted(helpers):
         add(name, helpers[name])
-    texts = [_text(name, h, numpy) for name, h in ordered.items()]
+    texts = list(ordered.values())
     named = {n.id for text in texts for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)}
     for module in (numpy, NUMPY):
         if module.text.partition(".")[0] in named:
@@ -90,11 +95,20 @@ def _source(helper: Any) -> str:
     return inspect.getsource(helper)
 
 
-def _text(name: str, helper: Any, numpy: Ref) -> str:
+def _text(name: str, helper: Any, numpy: Ref) -> tuple[str, dict[str, Any]]:
+    """The text of a helper, and what it names."""
+    needs = _needs(helper)
     if not isinstance(helper, types.FunctionType | type):
-        return f"{name} = {helper!r}"
+        return f"{name} = {helper!r}", needs
     module = cst.parse_module(_source(helper)).visit(_Plain())
-    return (module if numpy.text == NUMPY.text else module.visit(_WrittenWith(numpy))).code.strip("\n")
+    if speaks_numpy(numpy.value):
+        written = module if numpy.text == NUMPY.text else module.visit(_WrittenWith(numpy))
+        return written.code.strip("\n"), needs
+    if helper.__module__ == support_array_api.__name__:
+        return module.visit(_WrittenWith(numpy)).code.strip("\n"), needs
+    text, named = in_the_standard(module.code, numpy, helper=True)
+    left = {n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)}
+    return text.strip("\n"), {k: v for k, v in needs.items() if k in left} | named
 
 
 class _WrittenWith(cst.CSTTransformer):

@@ -22,6 +22,7 @@ from .adjoint import Adjoint, Reverse
 from .analyses.activity import refuse_opaque
 from .analyses.aliases import Aliases
 from .analyses.certain import certainly_bound
+from .array_api import in_the_standard, not_in
 from .builder import NUMPY
 from .checkpoint import Rerun, extract, without_marks
 from .emit import Module, emit
@@ -384,6 +385,8 @@ def _module(lowered: Lowered, functions: list[Function], request: Request) -> Ge
     module = Module(lowered.reader.numpy)
     texts = [emit(f, module) for f in functions]
     texts = [*_instances(lowered, module), *texts]
+    if not speaks_numpy(lowered.reader.numpy.value):
+        texts = [_standard(text, module) for text in texts]
     helpers = render_helpers(module.helpers, lowered.reader.numpy)
     if any(f.name in helpers.names for f in functions):  # `power` has a `power_adjoint`, and so has the table
         renamed = [replace(f, name=f"{f.name}_") if f.name in helpers.names else f for f in functions]
@@ -406,19 +409,26 @@ def _module(lowered: Lowered, functions: list[Function], request: Request) -> Ge
     )
 
 
-#: What NumPy's functions tell of arrays of any sort without turning them into its own.
-_ASKS = frozenset({"shape", "ndim", "broadcast_shapes", "errstate"})
+def _standard(text: str, module: Module) -> str:
+    """The text of a function in the words of the array API; what it imports and calls is noted."""
+    text, named = in_the_standard(text, module.numpy)
+    module.helpers.update(named)
+    names = {n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)}
+    if module.numpy.text in names:
+        module.imports[module.numpy.imports] = None
+    if NUMPY.text not in names:
+        module.imports.pop(NUMPY.imports, None)
+    return text
 
 
 def _refuse_numpy(lowered: Lowered, text: str) -> None:
     """Refuse what would copy the arrays of an array API namespace to the host, for NumPy to compute with."""
-    nodes = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Attribute)]
-    named = {n.attr for n in nodes if isinstance(n.value, ast.Name) and n.value.id == NUMPY.text} - _ASKS
-    if named:
+    missing = not_in(text, lowered.reader.numpy)
+    if missing:
         name = lowered.reader.numpy.value.__name__
-        missing = ", ".join(f"`{each}`" for each in sorted(named))
+        listed = ", ".join(f"`{each}`" for each in sorted(missing))
         raise _at_function(
-            lowered, Code.NO_RULE, f"the derivative needs {missing}, which {name} does not have",
+            lowered, Code.NO_RULE, f"the derivative needs {listed}, which {name} does not have",
             "use functions of the array API alone, or pass arrays of NumPy or CuPy",
         )  # fmt: skip
 

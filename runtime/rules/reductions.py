@@ -28,6 +28,7 @@ from ..support_reductions import (
     average_weights_adjoint,
     average_weights_tangent,
     broadcast_like,
+    corrected,
     count,
     cumprod_adjoint,
     cumprod_tangent,
@@ -282,6 +283,7 @@ _SPREAD = [
     (_M, {"axis": 1, "ddof": 1}),
     (_V, {"ddof": 1}),
     (_M, {"ddof": 0.5}),
+    (_M, {"axis": 0, "correction": 1}),
 ]
 
 
@@ -296,8 +298,9 @@ def var(
     ddof: Any = 0,
     keepdims: Any = False,
     where: Any = True,
+    correction: Any = None,
 ) -> Any:
-    share = g / (count(a, axis, keepdims, where) - ddof)
+    share = g / (count(a, axis, keepdims, where) - corrected(ddof, correction))
     return 2 * keep_axes(share, a, axis, keepdims) * deviation(a, axis, where)
 
 
@@ -312,9 +315,10 @@ def _(
     ddof: Any = 0,
     keepdims: Any = False,
     where: Any = True,
+    correction: Any = None,
 ) -> Any:
     total = np.sum(real_product(deviation(a, axis, where), a_dot), axis=axis, keepdims=keepdims)
-    return 2 * total / (count(a, axis, keepdims, where) - ddof)
+    return 2 * total / (count(a, axis, keepdims, where) - corrected(ddof, correction))
 
 
 @vjp(np.std, holomorphic=False, samples=_SPREAD)
@@ -328,8 +332,9 @@ def std(
     ddof: Any = 0,
     keepdims: Any = False,
     where: Any = True,
+    correction: Any = None,
 ) -> Any:
-    share = divide_or_zero(g, out) / (count(a, axis, keepdims, where) - ddof)
+    share = divide_or_zero(g, out) / (count(a, axis, keepdims, where) - corrected(ddof, correction))
     return keep_axes(share, a, axis, keepdims) * deviation(a, axis, where)
 
 
@@ -344,12 +349,19 @@ def _(
     ddof: Any = 0,
     keepdims: Any = False,
     where: Any = True,
+    correction: Any = None,
 ) -> Any:
     total = np.sum(real_product(deviation(a, axis, where), a_dot), axis=axis, keepdims=keepdims)
-    return divide_or_zero(total, out) / (count(a, axis, keepdims, where) - ddof)
+    return divide_or_zero(total, out) / (count(a, axis, keepdims, where) - corrected(ddof, correction))
 
 
-_NAN_SPREAD = [(_M, 0), (_NAN,), (_NAN, 1), (_NAN, {"axis": 0, "keepdims": True, "ddof": 1})]
+_NAN_SPREAD = [
+    (_M, 0),
+    (_NAN,),
+    (_NAN, 1),
+    (_NAN, {"axis": 0, "keepdims": True, "ddof": 1}),
+    (_M, {"correction": 1}),
+]
 
 
 @vjp(np.nanvar, holomorphic=False, samples=_NAN_SPREAD)
@@ -363,8 +375,9 @@ def nanvar(
     ddof: Any = 0,
     keepdims: Any = False,
     where: Any = True,
+    correction: Any = None,
 ) -> Any:
-    share = g / (nan_count(a, axis, keepdims, where) - ddof)
+    share = g / (nan_count(a, axis, keepdims, where) - corrected(ddof, correction))
     return 2 * keep_axes(share, a, axis, keepdims) * nan_deviation(a, axis, where)
 
 
@@ -379,9 +392,10 @@ def _(
     ddof: Any = 0,
     keepdims: Any = False,
     where: Any = True,
+    correction: Any = None,
 ) -> Any:
     total = np.sum(real_product(nan_deviation(a, axis, where), a_dot), axis=axis, keepdims=keepdims)
-    return 2 * total / (nan_count(a, axis, keepdims, where) - ddof)
+    return 2 * total / (nan_count(a, axis, keepdims, where) - corrected(ddof, correction))
 
 
 @vjp(np.nanstd, holomorphic=False, samples=_NAN_SPREAD)
@@ -395,8 +409,9 @@ def nanstd(
     ddof: Any = 0,
     keepdims: Any = False,
     where: Any = True,
+    correction: Any = None,
 ) -> Any:
-    share = divide_or_zero(g, out) / (nan_count(a, axis, keepdims, where) - ddof)
+    share = divide_or_zero(g, out) / (nan_count(a, axis, keepdims, where) - corrected(ddof, correction))
     return keep_axes(share, a, axis, keepdims) * nan_deviation(a, axis, where)
 
 
@@ -411,9 +426,10 @@ def _(
     ddof: Any = 0,
     keepdims: Any = False,
     where: Any = True,
+    correction: Any = None,
 ) -> Any:
     total = np.sum(real_product(nan_deviation(a, axis, where), a_dot), axis=axis, keepdims=keepdims)
-    return divide_or_zero(total, out) / (nan_count(a, axis, keepdims, where) - ddof)
+    return divide_or_zero(total, out) / (nan_count(a, axis, keepdims, where) - corrected(ddof, correction))
 
 
 # -- products ------------------------------------------------------------------------------------------

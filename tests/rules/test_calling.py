@@ -140,3 +140,21 @@ def test_options_of_vectorize_are_refused_by_name() -> None:
 
     with pytest.raises(AdjoinError, match="signature"):
         adjoin.grad(f)(X)
+
+
+def test_results_that_nothing_uses() -> None:
+    """Of several results one is used, and the operand of another has no adjoint from there."""
+
+    def one_grid(x, y, a):
+        return np.sum(np.meshgrid(x, y)[0] * a)
+
+    def one_spread(x, y):
+        return np.sum(np.broadcast_arrays(x, y)[0] * x)
+
+    x, y, a = np.array([1.0, 2.0]), np.array([3.0, 5.0, 4.0]), np.arange(6.0).reshape(3, 2)
+    bars = adjoin.grad(one_grid, argnums=(0, 1, 2))(x, y, a)
+    for bar, expected in zip(bars, ([6.0, 9.0], [0.0] * 3, [[1.0, 2.0]] * 3), strict=True):
+        np.testing.assert_array_equal(bar, expected)
+    bars = adjoin.grad(one_spread, argnums=(0, 1))(x, x + 1.0)
+    np.testing.assert_array_equal(bars[0], 2.0 * x)
+    np.testing.assert_array_equal(bars[1], np.zeros(2))

@@ -31,6 +31,7 @@ from ...runtime.rule import lookup
 from ...runtime.rules.methods import IN_PLACE, METHODS
 from ...runtime.support import unbroadcast
 from ..analyses.aliases import CHECKS
+from ..array_api import own_words
 from ..builder import NUMPY
 from ..errors import AdjoinError, Code
 from ..infer import arg_kind, infer, probe_helper
@@ -738,7 +739,8 @@ def _specialise(
     mark, born, outer = len(reader.journal), len(reader.statements), (reader.splicing, reader.static_only)
     reader.splicing, reader.static_only = True, True
     try:
-        return read_call(reader, frame, read_helper(callee.value), (), args, kwargs, node)
+        helper = own_words(callee.value, reader.numpy)
+        return read_call(reader, frame, read_helper(helper), (), args, kwargs, node)
     except (NotStatic, AdjoinError):
         reader.rewind(mark)
         del reader.statements[born:]
@@ -770,7 +772,8 @@ def _read_helper_body(
     mark, born, outer = len(reader.journal), len(reader.statements), (reader.splicing, reader.rereading)
     reader.splicing, reader.rereading = True, True  # what it calls is read as well
     try:
-        return read_call(reader, frame, read_helper(function), (), args, kwargs, node)
+        helper = own_words(function, reader.numpy)
+        return read_call(reader, frame, read_helper(helper), (), args, kwargs, node)
     except AdjoinError:
         reader.rewind(mark)
         del reader.statements[born:]
