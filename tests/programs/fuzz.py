@@ -2,6 +2,7 @@
 
     python tests/programs/fuzz.py 5000 --jobs 2
     python tests/programs/fuzz.py 1 --seed 17 --show
+    python tests/programs/fuzz.py 1000 --higher       # tangents and second derivatives
 
 Prints the counts, the line of every refusal, and every failing program, made small. Exits 1 if a gradient is
 wrong or if more than 1 program in 50 is refused.
@@ -21,6 +22,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from programs.higher import judge_higher
 from programs.program import Outcome, Program, judge
 from programs.shrink import shrunk
 from programs.writer import EVERYTHING, READING, Dice, write
@@ -34,12 +36,12 @@ def written(seed: int, features: frozenset[str]) -> Program:
     return write(Dice(random.Random(seed)), features)
 
 
-def judged(job: tuple[int, frozenset[str]]) -> tuple[int, Outcome]:
-    seed, features = job
-    return seed, limited(written(seed, features))
+def judged(job: tuple[int, frozenset[str], bool]) -> tuple[int, Outcome]:
+    seed, features, higher = job
+    return seed, limited(written(seed, features), higher)
 
 
-def limited(program: Program) -> Outcome:
+def limited(program: Program, higher: bool) -> Outcome:
     """The judgement of a program; a gradient that does not end is wrong."""
 
     def stop(signum: int, frame: object) -> None:
@@ -49,7 +51,7 @@ def limited(program: Program) -> Outcome:
     signal.signal(signal.SIGALRM, stop)
     signal.alarm(LIMIT)
     try:
-        return judge(program)
+        return judge_higher(program) if higher else judge(program)
     finally:
         signal.alarm(0)
 
@@ -60,9 +62,9 @@ def main() -> int:
     features -= set(options.without)
     if options.only:
         features = features & (READING | set(options.only))
-    jobs = [(seed, features) for seed in range(options.seed, options.seed + options.programs)]
+    jobs = [(seed, features, options.higher) for seed in range(options.seed, options.seed + options.programs)]
     if options.show:
-        for seed, _ in jobs:
+        for seed, *_ in jobs:
             print(f"# seed {seed}\n{written(seed, features)}\n")
     verify_every_stage(setattr)
     began = time.perf_counter()
@@ -74,7 +76,7 @@ def main() -> int:
     else:
         outcomes.update(map(judged, jobs))
     seconds = time.perf_counter() - began
-    return report(outcomes, features, seconds, options.failures)
+    return report(outcomes, features, seconds, options)
 
 
 def parse() -> argparse.Namespace:
@@ -84,6 +86,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("programs", type=int, nargs="?", default=500)
     parser.add_argument("--seed", type=int, default=0, help="the seed of the first program")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--higher", action="store_true", help="judge tangents and second derivatives")
     parser.add_argument("--reading", action="store_true", help="only programs without in-place mutation")
     parser.add_argument("--only", nargs="*", default=[], metavar="FEATURE", help="of the writing features")
     parser.add_argument("--without", nargs="*", default=[], metavar="FEATURE", choices=sorted(EVERYTHING))
@@ -92,16 +95,19 @@ def parse() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def report(outcomes: dict[int, Outcome], features: frozenset[str], seconds: float, limit: int) -> int:
+def report(
+    outcomes: dict[int, Outcome], features: frozenset[str], seconds: float, options: argparse.Namespace
+) -> int:
+    higher, limit = options.higher, options.failures
     by_verdict = collections.Counter(outcome.verdict for outcome in outcomes.values())
     for seed in sorted(outcomes):
         if outcomes[seed].verdict == "refused":
             print(f"seed {seed} is refused:\n{outcomes[seed].reason}\n")
     wrong = sorted(seed for seed in outcomes if outcomes[seed].verdict == "wrong")
     for seed in wrong[:limit]:
-        small = shrunk(written(seed, features), lambda program: limited(program).verdict == "wrong")
+        small = shrunk(written(seed, features), lambda program: limited(program, higher).verdict == "wrong")
         print(f"seed {seed} is wrong: {outcomes[seed].reason}\n")
-        print(f"made small: {limited(small).reason}\n\n{small}\n")
+        print(f"made small: {limited(small, higher).reason}\n\n{small}\n")
     if wrong[limit:]:
         print(f"also wrong: seeds {', '.join(map(str, wrong[limit:]))}\n")
     counts = ", ".join(
