@@ -1107,6 +1107,7 @@ class Adjoint(Reader):
 
     def _try(self, s: Try) -> None:
         if s.final is not None:
+            self._enter(s.body)  # whose names it reads
             with self.block() as statements:
                 self._enter(s.final)
                 self._statements(s.final)
@@ -1119,7 +1120,8 @@ class Adjoint(Reader):
         for block in every:
             self.bars = dict(before)
             with self.block() as statements:
-                self._enter(block)
+                if s.final is None:
+                    self._enter(block)
                 for out, y in zip(s.outs, block.yields, strict=True):
                     self._branch_out(out, y, outs)
                 self._statements(block)

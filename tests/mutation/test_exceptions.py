@@ -158,3 +158,107 @@ def test_a_handler_that_sets_an_attribute_where_nothing_fails():
         return state.k * y
 
     assert_gradient(f, VECTOR)
+
+
+def test_finally_in_a_loop_reads_what_the_body_bound():
+    def f(x):
+        s = 1.0
+        for k in range(4):
+            try:
+                s = s * x[k]
+                if k == 2:
+                    break
+            finally:
+                s += x[1]
+        return s
+
+    assert_gradient(f, VECTOR)
+
+
+def test_list_changed_in_a_try_with_finally_alone():
+    def f(x):
+        found = []
+        try:
+            for k in range(4):
+                try:
+                    found.append(x[k] ** 2)
+                finally:
+                    found.append(x[0])
+        finally:
+            found.append(x[1])
+        return sum(found) * len(found)
+
+    assert_gradient(f, VECTOR)
+
+
+def test_two_handlers_in_a_loop_for_unknown_kinds():
+    def f(x):
+        s = 1.0
+        for k in range(4):
+            try:
+                s *= x[k]
+                if x[k] < 0:
+                    raise ValueError
+                s += 1
+            except ValueError:
+                s = s + x[0] ** 2
+            except KeyError:
+                s = 0.0
+        return s
+
+    assert_gradient(f, VECTOR)
+
+
+def test_branches_that_bind_once_in_a_try():
+    def f(x, k):
+        s = x[0] * 2.0
+        try:
+            if k > 1:
+                s = s * x[k]
+            else:
+                s = s + x[k] ** 2
+        except IndexError:
+            s = s * s
+        return s * x[1]
+
+    for k in (0, 2, 9):
+        assert_gradient(f, VECTOR, k)
+
+
+def test_loop_of_bindings_in_a_try_is_refused():
+    def f(x):
+        s = 0.0
+        try:
+            for k in range(10):
+                s = s * 0.5 + x[k] ** 2
+        except IndexError:
+            pass
+        return s
+
+    assert_refused(f, VECTOR, line="for k in range(10):")
+
+
+def test_loop_of_bindings_in_a_try_whose_handler_leaves():
+    def f(x, n):
+        s = 0.0
+        try:
+            for k in range(n):
+                s = s * 0.5 + x[k] ** 2
+        except IndexError:
+            return x[0] * 3.0
+        return s
+
+    for n in (4, 5):
+        assert_gradient(f, VECTOR, n)
+
+
+def test_jump_out_of_finally_is_refused():
+    def f(x):
+        for _ in range(3):
+            try:
+                return x[0]
+            finally:
+                break  # noqa: B012
+        return x[1] ** 2
+
+    assert_refused(f, VECTOR, line="break")

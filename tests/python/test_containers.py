@@ -305,3 +305,26 @@ def test_concatenation_of_tuples_of_unknown_length():
         return longer[3] * longer[0] + other[0] * other[3] + len(t + t) * sum(t + t) * isinstance(t, tuple)
 
     assert_gradient(f, VECTOR)
+
+
+def test_merged_dicts():
+    def f(x):
+        a, b = {"p": x[0], "q": x[1]}, {"q": x[2]}
+        same, c = a, a | b
+        a |= b
+        b["q"] = x[0] * x[1]
+        return c["q"] * a["q"] + a["p"] * b["q"] + same["q"] ** 2 + sum(len(k) * v for k, v in c.items())
+
+    assert_gradient(f, VECTOR)
+
+
+def test_augmented_lists_inside_containers_are_changed_in_place():
+    def f(x):
+        d, rows = {"h": [x[0]]}, [[x[0]], [x[1]]]
+        h, row = d["h"], rows[0]
+        d["h"] += [x[2]]
+        d["h"] *= 2
+        rows[0] += [x[1]]
+        return sum(h) * len(h) * sum(row)
+
+    assert_gradient(f, VECTOR)

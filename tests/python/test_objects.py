@@ -4,6 +4,7 @@ import collections
 import copy
 import dataclasses
 import functools
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -356,3 +357,42 @@ def test_named_tuple_that_a_loop_replaces():
         return p.x * p.y
 
     assert_gradient(f, 1.5, 4)
+
+
+class Running:
+    def __init__(self, value):
+        self.value = value
+        self.log = []
+
+    def __iadd__(self, other):
+        self.value = self.value + other
+        self.log += [other]
+        return self
+
+
+def test_in_place_operators_of_objects_change_the_object():
+    def f(x):
+        a = Running(x[0])
+        same, log = a, a.log
+        for k in range(3):
+            a += x[k] * a.value
+        a += x[1]
+        return same.value**2 + sum(log) * len(log)
+
+    assert_gradient(f, VECTOR)
+
+
+class Factors(NamedTuple):
+    first: Any
+    second: Any = 1.5
+
+    def product(self):
+        return self.first * self.second
+
+
+def test_methods_of_named_tuples():
+    def f(x):
+        p = Factors(x[0])
+        return p.product() + p._replace(second=x[1]).product()
+
+    assert_gradient(f, VECTOR)

@@ -860,6 +860,9 @@ def method(
         return Tup(tuple(kwargs.get(f, item) for f, item in zip(fields, x.items, strict=True)), x.cls)
     if isinstance(x, Tup) and x.cls is not None and name == "_asdict":
         return reader.new(DictValue(dict(zip(x.cls.value._fields, x.items, strict=True))))
+    if isinstance(x, Tup) and x.cls is not None and hasattr(vars(x.cls.value).get(name), "__code__"):
+        function = vars(x.cls.value)[name]
+        return call(reader, frame, Bound(Ref(function, function.__qualname__), x), args, kwargs, node)
     if isinstance(x, Tup) and name in ("index", "count"):
         items, wanted = constants(x.items), constants(args)
         if items is not None and wanted is not None:

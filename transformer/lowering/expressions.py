@@ -246,6 +246,8 @@ def binary(
         return Const((left.value in right.items) == (op == "in"))
     if op in ("is", "is not") and (_is_container(left) or _is_container(right)):
         return Const((left is right) == (op == "is"))
+    if op == "|" and isinstance(left, DictValue) and isinstance(right, DictValue):
+        return reader.new(DictValue({**left.items, **right.items}))
     special = _operator_method(reader, frame, op, left, right)
     if special is not None:
         return special

@@ -581,32 +581,9 @@ def _augmented(reader: Reader, frame: Frame, node: cst.AugAssign) -> None:
     if isinstance(target, cst.Name):
         current = reader.lookup(frame, target.value, target)
         operand = value(reader, frame, node.value)
-        if isinstance(current, Var) and isinstance(current.kind, Array):
-            augment(reader, frame, op, current, Const(Ellipsis), operand)
-        elif (
-            isinstance(current, ListValue)
-            and op == "*"
-            and current.var is None
-            and isinstance(operand, Const)
-        ):
-            reader.change(current)
-            current.items *= operand.value
-        elif isinstance(current, ListValue) and op == "*":
-            reader.refuse(
-                frame,
-                node,
-                Code.MUTATION,
-                "a list of unknown length, or an unknown number of times, is repeated in place",
-                f"write {target.value} = {target.value} * n",
-            )
-        elif isinstance(current, ListValue) and op == "+":
-            from .containers import list_method
-
-            list_method(reader, frame, current, "extend", [operand], {}, node)
-        elif isinstance(current, Var) and isinstance(current.kind, Unknown):
-            frame.env[target.value] = _augment_unknown(reader, frame, op, current, operand, target.value)
-        else:
-            assign(reader, frame, target, binary(reader, frame, op, current, operand, node))
+        new = _in_place(reader, frame, op, current, operand, node, target.value)
+        if new is not current:
+            assign(reader, frame, target, new)
         return
     if isinstance(target, cst.Subscript):
         obj = value(reader, frame, target.value)
@@ -628,27 +605,59 @@ def _augmented(reader: Reader, frame: Frame, node: cst.AugAssign) -> None:
             )
             return
         operand = value(reader, frame, node.value)
-        if isinstance(current, Var) and isinstance(current.kind, Array):
-            augment(reader, frame, op, current, Const(Ellipsis), operand)
-            return
-        if isinstance(current, Var) and isinstance(current.kind, Unknown) and not isinstance(obj, Var):
-            new = _augment_unknown(reader, frame, op, current, operand)
-        else:
+        if isinstance(current, Var) and isinstance(current.kind, Unknown) and isinstance(obj, Var):
             new = binary(reader, frame, op, current, operand, node)
-        store(reader, frame, obj, at, new, target)
+        else:
+            new = _in_place(reader, frame, op, current, operand, node)
+        if new is not current:
+            store(reader, frame, obj, at, new, target)
         return
     assert isinstance(target, cst.Attribute)
     obj = value(reader, frame, target.value)
     current = attribute(reader, frame, obj, target.attr.value, target)
-    operand = value(reader, frame, node.value)
+    new = _in_place(reader, frame, op, current, value(reader, frame, node.value), node)
+    if new is not current:
+        set_attribute(reader, frame, obj, target.attr.value, new, target)
+
+
+def _in_place(
+    reader: Reader, frame: Frame, op: str, current: Any, operand: Any, node: cst.AugAssign, name: str = ""
+) -> Any:
+    """What `current op= operand` leaves in the target: `current` itself, changed, where Python does that."""
     if isinstance(current, Var) and isinstance(current.kind, Array):
         augment(reader, frame, op, current, Const(Ellipsis), operand)
-        return
+        return current
+    if isinstance(current, ListValue) and not current.is_tuple and op == "*":
+        if current.var is not None or not isinstance(operand, Const):
+            reader.refuse(
+                frame,
+                node,
+                Code.MUTATION,
+                "a list of unknown length, or an unknown number of times, is repeated in place",
+                f"write {name or 'xs'} = {name or 'xs'} * n",
+            )
+        reader.change(current)
+        current.items *= operand.value
+        return current
+    if isinstance(current, ListValue) and not current.is_tuple and op == "+":
+        from .containers import list_method
+
+        list_method(reader, frame, current, "extend", [operand], {}, node)
+        return current
+    if isinstance(current, DictValue) and op == "|":
+        from .containers import dict_method
+
+        dict_method(reader, frame, current, "update", [operand], {}, node)
+        return current
+    if isinstance(current, ObjectValue):
+        from .objects import by_method
+
+        result = by_method(reader, frame, current, f"__{_IN_PLACE[op].__name__}__", [operand], node)
+        if result is not NotImplemented and not (isinstance(result, Ref) and result.value is NotImplemented):
+            return result
     if isinstance(current, Var) and isinstance(current.kind, Unknown):
-        new = _augment_unknown(reader, frame, op, current, operand)
-    else:
-        new = binary(reader, frame, op, current, operand, node)
-    set_attribute(reader, frame, obj, target.attr.value, new, target)
+        return _augment_unknown(reader, frame, op, current, operand, name)
+    return binary(reader, frame, op, current, operand, node)
 
 
 def augment(reader: Reader, frame: Frame, op: str, obj: Var, at: Any, operand: Any) -> None:
@@ -676,7 +685,7 @@ def _augment_unknown(
     return reader.choose(is_number, lambda: reader.binary(op, current, operand), in_place, name)
 
 
-def _in_place() -> dict[str, Any]:
+def _in_place_functions() -> dict[str, Any]:
     import operator
 
     names = {"+": "iadd", "-": "isub", "*": "imul", "/": "itruediv", "//": "ifloordiv", "%": "imod",
@@ -685,7 +694,7 @@ def _in_place() -> dict[str, Any]:
     return {symbol: getattr(operator, name) for symbol, name in names.items()}
 
 
-_IN_PLACE = _in_place()
+_IN_PLACE = _in_place_functions()
 
 
 @statement(cst.Del)

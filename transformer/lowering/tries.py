@@ -46,6 +46,7 @@ from .expressions import give_up_if_static, value
 from .reader import DEAD, Frame, Reader
 from .scopes import assigned_names, names_read
 from .statements import flatten, read
+from .tree import children
 from .values import ListValue
 
 #: Which handler has caught (0: none), and what it caught, while a chain is read.
@@ -55,6 +56,14 @@ PATH, CAUGHT = "%path", "%caught"
 def read_try(reader: Reader, frame: Frame, node: cst.Try) -> None:
     give_up_if_static(reader)
     body, final = flatten(node.body), node.finalbody
+    if final is not None and (jump := _jump(flatten(final.body))) is not None:
+        reader.refuse(
+            frame,
+            jump,
+            Code.UNSUPPORTED_SYNTAX,
+            "a `finally` that ends with a jump replaces what was returned or raised before",
+            "move it behind the `try`",
+        )
     if final is None:
         _read_handled(reader, frame, node, body)
         return
@@ -65,6 +74,19 @@ def read_try(reader: Reader, frame: Frame, node: cst.Try) -> None:
     with reader.block() as statements:
         _read_handled(reader, frame, node, body)
     _add_final(reader, frame, statements, final, site)
+
+
+def _jump(suite: Sequence[cst.CSTNode]) -> cst.CSTNode | None:
+    """A `return`, `break` or `continue` in a suite, or None."""
+    for node in suite:
+        if isinstance(node, cst.Return | cst.Break | cst.Continue):
+            return node
+        if (
+            not isinstance(node, cst.FunctionDef | cst.Lambda)
+            and (inner := _jump(list(children(node)))) is not None
+        ):
+            return inner
+    return None
 
 
 def read_suppressed(
@@ -88,14 +110,27 @@ def _add_final(reader: Reader, frame: Frame, statements: list[Any], final: cst.F
 
 def _read_handled(reader: Reader, frame: Frame, node: cst.Try, body: list[cst.CSTNode]) -> None:
     """`try` with handlers and `else`."""
-    risky = set(assigned_names(body[:-1])) | (
-        set() if isinstance(body[-1], cst.BaseSmallStatement) else set(assigned_names(body[-1:]))
-    )
-    read_later: set[str] = names_read(frame.body, node) if frame.body is not None else set()
+    leaves = [
+        isinstance(last, cst.Return | cst.Raise) for h in node.handlers for last in flatten(h.body)[-1:]
+    ]
+    goes_on = leaves.count(True) < len(node.handlers)
+    read_later: set[str] = names_read(frame.body, node) if frame.body is not None and goes_on else set()
     read_later |= {name for h in node.handlers for name in names_read(h)}
-    seen_half_done = risky & read_later and len(body) > 1
+    seen_half_done = _half_done(body) & read_later
     if seen_half_done or not _read_plain(reader, frame, node, body, None):
         _read_chain(reader, frame, node, body)
+
+
+def _half_done(body: Sequence[cst.CSTNode]) -> set[str]:
+    """The names that statements may have bound when an exception comes out of one of them."""
+    *before, last = body
+    found = set(assigned_names(before))
+    if isinstance(last, cst.If):
+        found |= set(assigned_names([last.test])) | _half_done(flatten(last.body))
+        if isinstance(last.orelse, cst.If):
+            return found | _half_done([last.orelse])
+        return found if last.orelse is None else found | _half_done(flatten(last.orelse.body))
+    return found if isinstance(last, cst.BaseSmallStatement) else found | set(assigned_names([last]))
 
 
 def _read_plain(
@@ -108,9 +143,7 @@ def _read_plain(
     """
     site = reader.site
     names = dict(frame.env)
-    broken = set(assigned_names(body[:-1])) | (
-        set() if isinstance(body[-1], cst.BaseSmallStatement) else set(assigned_names(body[-1:]))
-    )
+    broken = _half_done(body)
     ends: list[tuple[list[Any], dict[str, Any]]] = []
     handlers: list[tuple[Arg | None, Var | None]] = []
     mark, born = len(reader.journal), reader.serial
@@ -135,7 +168,7 @@ def _read_plain(
     reader.site = site
     goes_on = any(DEAD not in env for _, env in ends[1:])
     changes = any(c.serial <= born for c, _, _ in reader.journal[mark:])  # on the path of a handler
-    if changes or (goes_on and _may_fail_after_writing(ends[0][0])):
+    if (changes and node.handlers) or (goes_on and _may_fail_after_writing(ends[0][0])):
         reader.rewind(mark)
         frame.env = names
         return False
@@ -203,7 +236,7 @@ def _read_chain(reader: Reader, frame: Frame, node: cst.Try, body: list[cst.CSTN
     def step(i: int) -> None:
         if i == len(body):
             return
-        if isinstance(body[i], cst.BaseCompoundStatement) and set(assigned_names(body[i : i + 1])):
+        if _half_done(body[i : i + 1]):
             reader.refuse(
                 frame,
                 body[i],
