@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 __all__ = [
+    "copy_of",
     "counterpart",
     "is_array_module",
     "may_share_memory",
@@ -150,6 +151,15 @@ _namespaces: dict[str, Any] = {}
 def namespace_of(home: str) -> Any:
     """The namespace of the array API standard that arrays of a package have; None if they have none."""
     return _namespaces.get(home)
+
+
+def copy_of(array: Any) -> Any:
+    """A copy of an array, by its method or, where it has none, as the array API makes one.
+
+    >>> copy_of(np.ones(2))
+    array([1., 1.])
+    """
+    return array.copy() if hasattr(array, "copy") else array.__array_namespace__().asarray(array, copy=True)
 
 
 def may_share_memory(a: Any, b: Any) -> bool:

@@ -13,20 +13,49 @@ overwritten elements back (``a[i] = a_old_saved.pop()``). Views of one piece of 
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 from typing import Any
 
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
+from ..runtime.array_modules import copy_of
+from .structures import mapped
 from .variants import Variant
 
-__all__ = ["kept_apart", "writes_to_saved"]
+__all__ = ["Lent", "kept_apart", "writes_to_saved"]
 
 
-def kept_apart(variant: Variant, saved: Any) -> Any:
-    """`saved`, with copies of what the adjoint function of a variant uses up."""
-    return _Copy(writes_to_saved(variant.text, variant.entries[1].__name__)).of(saved)
+def kept_apart(variant: Variant, saved: Any) -> tuple[Any, Lent]:
+    """`saved`, with copies of what the adjoint function of a variant uses up, and what is lent to it."""
+    copy = _Copy(writes_to_saved(variant.text, variant.entries[1].__name__))
+    return copy.of(saved), copy.lent
+
+
+class Lent:
+    """Arrays of other libraries: no copies have views where they have, so they are lent, and put back."""
+
+    def __init__(self) -> None:
+        self._before: list[tuple[Any, Any]] = []
+
+    def lend(self, array: Any) -> Any:
+        self._before.append((array, copy_of(array)))
+        return array
+
+    def give_back(self) -> None:
+        for array, before in self._before:
+            with contextlib.suppress(ValueError, TypeError):  # read-only: not written to, or through another
+                array[...] = before
+
+    def keep(self, gradients: Any) -> Any:
+        """Gradients that are not changed when memory is given back."""
+        return mapped(_kept, gradients) if self._before else gradients
+
+
+def _kept(gradient: Any) -> Any:
+    foreign = hasattr(gradient, "dtype") and not isinstance(gradient, np.ndarray | np.generic)
+    return copy_of(gradient) if foreign else gradient
 
 
 class _Copy:
@@ -36,6 +65,7 @@ class _Copy:
         self.arrays = arrays
         self.known: dict[int, tuple[Any, Any]] = {}  # with the original, so that its id stays its own
         self.memory: dict[int, Any] = {}
+        self.lent = Lent()
 
     def of(self, value: Any) -> Any:
         kind = type(value)
@@ -58,7 +88,8 @@ class _Copy:
             if all(a is b for a, b in zip(copy, value, strict=True)):
                 copy = value
         else:
-            copy = _view_of_copy(value, self.memory) if isinstance(value, np.ndarray) else value.copy()
+            foreign = not isinstance(value, np.ndarray)
+            copy = self.lent.lend(value) if foreign else _view_of_copy(value, self.memory)
         self.known[id(value)] = value, copy
         return copy
 

@@ -189,7 +189,11 @@ class Gradient(Differentiated):
         given = _seed(seed, saved.value)
         takes = variant.takes[1]
         free = {name: value for name, value in saved.free.items() if name in takes}
-        gradients = variant.entries[1](kept_apart(variant, saved.inner), given, **free)
+        inner, lent = kept_apart(variant, saved.inner)
+        try:
+            gradients = lent.keep(variant.entries[1](inner, given, **free))
+        finally:
+            lent.give_back()
         if variant.bare:
             gradients = (gradients,)
         others = {**saved.free, "": (saved.inner, given, saved.value)}

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ..runtime.array_modules import copy_of
 from .kinds import is_function, is_sparse
 
 __all__ = [
@@ -131,7 +132,8 @@ def copied(value: Any) -> Any:
 
     def leaf(x: Any) -> Any:
         if not isinstance(x, np.ndarray):
-            return x.copy() if hasattr(x, "copy") and hasattr(x, "dtype") else x
+            known = hasattr(x, "copy") or hasattr(x, "__array_namespace__")
+            return copy_of(x) if known and hasattr(x, "dtype") else x
         owner = owner_of(x)
         if x.size == 0 or owner.dtype == object or not owner.flags.forc:
             return x.copy()
