@@ -120,8 +120,8 @@ def xp_identity(n: Any) -> Any:
     return np.eye(n)
 
 
-def xp_array(a: Any) -> Any:
-    return np.asarray(a, copy=True)
+def xp_array(a: Any, dtype: Any = None) -> Any:
+    return np.asarray(a, dtype=xp_dtype(dtype), copy=True)
 
 
 def xp_errstate(**options: Any) -> Any:
@@ -288,12 +288,14 @@ def xp_diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     return np.linalg.diagonal(np.moveaxis(a, (axis1, axis2), (-2, -1)), offset=offset)
 
 
-def xp_pad(a: Any, width: Any) -> Any:
-    """Filled with zeros.
+def xp_pad(a: Any, width: Any, mode: str = "constant") -> Any:
+    """Filled with zeros, the one mode that derivatives have.
 
     >>> xp_pad(np.ones(2), [(0, 1)])
     array([1., 1., 0.])
     """
+    if mode != "constant":
+        raise ValueError(f"np.pad with mode {mode!r} has no words in the array API")
     for axis, (before, after) in enumerate(width):
         shapes = [tuple(k if i == axis else n for i, n in enumerate(a.shape)) for k in (before, after)]
         left, right = (np.zeros(shape, dtype=a.dtype) for shape in shapes)

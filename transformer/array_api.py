@@ -33,6 +33,23 @@ def own_words(helper: Any, numpy: Ref) -> Any:
     return vars(support_array_api).get(getattr(helper, "__name__", ""), helper)
 
 
+def numpy_path(shim: Any) -> tuple[str, Any] | None:
+    """What a function of `support_array_api` says for NumPy's: its path after `np.`, and the function.
+
+    >>> numpy_path(support_array_api.xp_fft_rfft)[0], numpy_path(support_array_api.xp_add_at)[0]
+    ('fft.rfft', 'add.at')
+    """
+    name = getattr(shim, "__name__", "")
+    if getattr(shim, "__module__", None) != support_array_api.__name__ or not name.startswith("xp_"):
+        return None
+    name = name.removeprefix("xp_")
+    outer, _, last = name.partition("_")
+    if hasattr(np, name):
+        return name, getattr(np, name)
+    found = getattr(getattr(np, outer, None), last, None) if last else None
+    return None if found is None else (f"{outer}.{last}", found)
+
+
 def in_the_standard(text: str, numpy: Ref, helper: bool = False) -> tuple[str, dict[str, Any]]:
     """Rewrite text for a bare namespace.
 
@@ -135,7 +152,7 @@ class _Standard(cst.CSTTransformer):
         if m.matches(updated_node, m.Call(m.Attribute(attr=m.Name("copy")), args=[])) and self.helper:
             copied = cst.ensure_type(updated_node.func, cst.Attribute).value
             return cst.parse_expression(f"{self.numpy.text}.asarray({_code(copied)}, copy=True)")
-        if m.matches(updated_node.func, m.Name("len")) and self.helper:
+        if m.matches(updated_node.func, m.Name("len")):
             return updated_node.with_changes(func=self.carried("xp_len"))
         if m.matches(updated_node.func, m.Name("isinstance")):
             if self.path(original_node.args[1].value) == "ndarray":
@@ -204,8 +221,7 @@ class _Missing(_Standard):
     def visit_Call(self, node: cst.Call) -> None:
         path = self.path(node.func)
         function = self.found(path) if path is not None else None
-        starred = any(arg.star for arg in node.args)
-        if path is not None and function is not None and not starred and not _fits(function, node):
+        if path is not None and function is not None and not _binds(function, node):
             given = [_code(arg.keyword) for arg in node.args if arg.keyword is not None]
             self.missing.add(f"{path}({', '.join(f'{each}=' for each in given)})")
 
@@ -228,26 +244,29 @@ def _code(node: cst.CSTNode) -> str:
 
 
 def _fits(function: Any, call: cst.Call) -> bool:
-    """Whether a function can be called like this, as far as its signature tells."""
+    """Whether a call is one of the standard's: by its names, and with no lists or numbers for arrays."""
+    values = [arg.value for arg in call.args]
+    name = getattr(function, "__name__", "")
+    if any(arg.star for arg in call.args) or not _binds(function, call):
+        return False
+    if values and isinstance(values[0], cst.Integer | cst.Float) and name in _OF_ARRAYS:
+        return False
+    if name == "reshape" and not m.matches(values[-1], m.Tuple() | m.Attribute(attr=m.Name("shape"))):
+        return False
+    return name in _OF_LISTS or not any(isinstance(value, cst.List) for value in values[:2])
+
+
+def _binds(function: Any, call: cst.Call) -> bool:
+    """Whether a function has the parameters of a call, as far as its signature tells."""
+    given = [arg for arg in call.args if arg.keyword is None]
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
         return True
-    values = [arg.value for arg in call.args]
-    name = getattr(function, "__name__", "")
-    if any(arg.star for arg in call.args):
-        return False
-    if values and isinstance(values[0], cst.Integer | cst.Float) and name in _OF_ARRAYS:
-        return False
-    if name == "reshape" and isinstance(values[-1], cst.Integer | cst.UnaryOperation):
-        return False
-    if name not in _OF_LISTS and any(isinstance(value, cst.List) for value in values[:2]):
-        return False
-    given = [arg for arg in call.args if arg.keyword is None]
     try:
         signature.bind(*given, **{arg.keyword.value: arg for arg in call.args if arg.keyword is not None})
     except TypeError:
-        return False
+        return any(arg.star for arg in call.args)
     return True
 
 
@@ -255,7 +274,7 @@ def _fits(function: Any, call: cst.Call) -> bool:
 _OF_LISTS = frozenset({"asarray", "concat", "stack", "meshgrid"})
 
 #: Functions that rules call of numbers, too, which those of the standard do not take.
-_OF_ARRAYS = frozenset({"log", "sqrt"})
+_OF_ARRAYS = frozenset({"isinf", "log", "sqrt"})
 
 
 __all__ = ["in_the_standard", "not_in", "own_words"]

@@ -16,6 +16,8 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from .errors import AdjoinError, Code
 from .gradient import Gradient, with_values
 from .kinds import Kind
@@ -117,4 +119,6 @@ def _last_part(value: Any, seed: int = 1) -> Any:
         raise AdjoinError(
             Code.NON_SCALAR_RESULT, "second derivatives need a function whose result is one number"
         )
+    if hasattr(value, "__array_namespace__") and not isinstance(value, np.generic):
+        return value.__array_namespace__().full_like(value, seed)
     return type(value)(seed)

@@ -281,6 +281,26 @@ def test_an_element_shows_memory(module: str) -> None:
         np.testing.assert_allclose(found.get() if away else found, expected, rtol=1e-14)
 
 
+def overwritten_after_a_view(x, y):
+    z = x * 1.0
+    v = z[:-1]
+    z[1:] = v * y[0]
+    z[0] = y[1]
+    return np.sum(z * z)
+
+
+def test_a_pullback_is_called_again() -> None:
+    """The reverse sweep puts back what was overwritten, in memory that what it has saved are views of."""
+    x, y = np.array([1.1, 1.7, 1.35, 1.9]), np.array([0.6, 1.4, 2.2, 1.25])
+    expected = adjoin.grad(overwritten_after_a_view, argnums=(0, 1))(x, y)
+    for move in (on_device, np.array):
+        value, pullback = adjoin.vjp(overwritten_after_a_view, move(x), move(y))
+        for _ in range(2):
+            found = pullback(value * 0.0 + 1.0)
+            for one, other in zip(found, expected, strict=True):
+                np.testing.assert_allclose(one.get() if move is on_device else one, other, rtol=1e-14)
+
+
 # -- namespaces of the array API ----------------------------------------------------------------------
 
 
@@ -516,6 +536,36 @@ REFUSED = {
 }
 
 
+#: Expressions whose second derivative is refused: what their first one is made of has none in these words.
+REFUSED_AGAIN = {
+    "eigenvectors", "matrix_norm of columns", "matrix_norm of singular values", "singular vectors",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EXPRESSIONS)
+def test_array_api_second_derivatives(name: str) -> None:
+    """The derivative of a gradient in a direction, against differences of the gradient."""
+    _, args = standards()
+    gradient = adjoin.grad(by_the_standard(EXPRESSIONS[name]), argnums=(0, 1, 2))
+    rng = np.random.default_rng(5)
+    steps = tuple(a.__array_namespace__().asarray(rng.normal(size=a.shape)) for a in args)
+    if name in REFUSED_AGAIN:
+        with pytest.raises(adjoin.AdjoinError):
+            adjoin.jvp(gradient, args, steps)
+        return
+
+    def at(s: float) -> Any:
+        return [np.asarray(g) for g in gradient(*(a + s * d for a, d in zip(args, steps, strict=True)))]
+
+    h = 1e-4
+    around = zip(at(h), at(-h), at(2 * h), at(-2 * h), strict=True)
+    expected = [(8 * (p - m) - (p2 - m2)) / (12 * h) for p, m, p2, m2 in around]
+    found = adjoin.jvp(gradient, args, steps)[1]
+    assert_beside(found, args)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(np.asarray(one), other, rtol=1e-6, atol=1e-6)
+
+
 @pytest.mark.parametrize("expression", REFUSED)
 def test_array_api_refusals(expression: str) -> None:
     _, args = standards()
@@ -562,6 +612,12 @@ def test_array_api_expressions(name: str) -> None:
     value, dot = adjoin.jvp(f, args, tuple(steps))
     assert type(dot) is type(args[0]) and float(value) == at(0.0)
     assert float(dot) == pytest.approx(expected, rel=1e-7, abs=1e-7)
+    value, pullback = adjoin.vjp(f, *args)
+    for _ in range(2):  # what is saved is not used up
+        bars = pullback(strict.asarray(2.0))
+        assert_beside(bars, args)
+        for bar, g in zip(bars, found, strict=True):
+            np.testing.assert_allclose(np.asarray(bar), 2.0 * np.asarray(g), rtol=1e-12, atol=1e-12)
     if not any(each in expression for each in ("xp.float64", "xp.complex128", "eye", "full", "linspace")):
         _, singles = standards(np.float32)
         single = adjoin.grad(f, argnums=(0, 1, 2))(*singles)

@@ -31,7 +31,7 @@ from ...runtime.rule import lookup
 from ...runtime.rules.methods import IN_PLACE, METHODS
 from ...runtime.support import unbroadcast
 from ..analyses.aliases import CHECKS
-from ..array_api import own_words
+from ..array_api import numpy_path, own_words
 from ..builder import NUMPY
 from ..errors import AdjoinError, Code
 from ..infer import arg_kind, infer, probe_helper
@@ -209,6 +209,9 @@ def _call_ref(
     original = carried(callee.value)
     if original is not None:
         callee = Ref(original, original.__name__, "support")
+    said = numpy_path(callee.value)
+    if said is not None:
+        callee = reader.numpy_ref(*said)
     function = callee.value
     if isinstance(function, Callee):
         return callbacks.call_callee(reader, callee, args)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from ...runtime import support, support_tangent
+from ...runtime import support, support_array_api, support_tangent
 from ...runtime import support_memory as memory
 from ..infer import arg_kind
 from ..ir import Arg, Let, Op, Ref, Tup, Var
@@ -64,7 +64,7 @@ def carried(function: Any) -> Any:
     """
     if not (getattr(function, "__module__", None) or "").startswith(GENERATED):
         return None
-    for name, module in list(sys.modules.items()):
+    for name, module in sorted(sys.modules.items(), key=lambda item: item[0] == support_array_api.__name__):
         if name.startswith(support.__name__):
             found = getattr(module, getattr(function, "__name__", ""), None)
             if getattr(found, "__module__", None) == name:

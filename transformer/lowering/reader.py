@@ -309,6 +309,8 @@ class Reader(Builder):
             return Ref(standard(obj), text, _import_of(obj, text), path)
         if obj is np.r_ or obj is np.c_:
             return Ref(obj, text, f"from numpy import {'r_' if obj is np.r_ else 'c_'} as {text}", path)
+        if obj is np._NoValue:
+            return self.numpy_ref("_NoValue", obj)
         if isinstance(obj, np.dtype):
             return Ref(obj, f"{self.numpy.text}.dtype({obj.str!r})", self.numpy.imports, path)
         if path is None:
