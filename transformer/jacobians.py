@@ -52,6 +52,7 @@ class Jacobian(Differentiated):
             self._by = "columns" if self.colouring.by_columns else "rows"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        _refuse_elsewhere((args, kwargs))
         if self.colouring is not None:
             return _compressed(self._gradient, self.colouring, self._checked, args, kwargs)
         if self._by == "rows":
@@ -227,6 +228,17 @@ def _unit(leaf: Any, at: tuple[int, ...] | None) -> Any:
     if at is not None:
         seed[at] = 1
     return seed if isinstance(leaf, np.ndarray) else seed[()]
+
+
+def _refuse_elsewhere(values: Any) -> None:
+    """What is stacked here are arrays of NumPy; those of a namespace would be copied to the host."""
+    for leaf in leaves(values):
+        if hasattr(leaf, "__array_namespace__") and not isinstance(leaf, np.ndarray | np.generic):
+            raise AdjoinError(
+                Code.NO_RULE,
+                f"Jacobians are made of NumPy's arrays, not of `{type(leaf).__name__}`",
+                rewrite="take products with it: jvp, vjp, hvp",
+            )
 
 
 def _refuse_complex(active: Any, value: Any) -> None:

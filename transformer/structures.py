@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..runtime.array_modules import copy_of
+from .errors import AdjoinError, Code
 from .kinds import is_function, is_sparse
 
 __all__ = [
@@ -176,6 +177,12 @@ def _conform_leaf(gradient: Any, like: Any) -> Any:
     assert gradient is not None, "no gradient was generated for a part of an argument"
     if not isinstance(like, np.ndarray):
         if hasattr(like, "shape") and not isinstance(like, np.generic):  # another array module's
+            if isinstance(gradient, np.ndarray):
+                raise AdjoinError(
+                    Code.NO_RULE,
+                    f"the gradient of `{type(like).__name__}` is NumPy's: the function copies it to the host",
+                    rewrite="use the array's own namespace, x.__array_namespace__()",
+                )
             return gradient if hasattr(gradient, "shape") else gradient + 0 * like
         assert np.ndim(gradient) == 0, f"a gradient of shape {np.shape(gradient)} for a number"
         return _scalar(gradient, type(like))

@@ -636,6 +636,19 @@ def test_array_api_by_its_own_name() -> None:
     np.testing.assert_allclose(np.asarray(gradient(x, A)), expected, rtol=1e-14)
 
 
+def test_array_api_arrays_are_not_copied_to_the_host() -> None:
+    _, (x, _, _) = standards()
+
+    def by_numpy(x: Any) -> Any:
+        return np.sum(np.sin(x))
+
+    with pytest.raises(adjoin.AdjoinError, match="copies it to the host"):
+        adjoin.grad(by_numpy)(x)
+    for make in (adjoin.jacobian, adjoin.jacfwd, adjoin.jacrev):
+        with pytest.raises(adjoin.AdjoinError, match="NumPy's arrays"):
+            make(lambda x: x * x)(x)
+
+
 def assert_beside(gradients: Any, args: Any) -> None:
     for g, a in zip(gradients, args, strict=True):
         assert type(g) is type(a) and g.shape == a.shape and g.dtype == a.dtype
