@@ -420,8 +420,10 @@ class _Keeper:
         if form == "shape" or (form == "attribute" and made.op.text in ("shape", "ndim", "size", "dtype")):
             return all(self._at_hand(a) for a in made.args)
         if certainly_view(made) and isinstance(v.kind, Array):
-            return all(self._at_hand(a) for a in made.args)
-        if form == "index" and not self._is_written(made.args[0]) and isinstance(v.kind, Number):
+            return all(map(self._at_hand, made.args)) and not any(map(self._is_written, made.args[1:]))
+        if made.op.function is not len and any(map(self._is_written, made.args)):
+            return False
+        if form == "index" and isinstance(v.kind, Number):
             return all(self._at_hand(a) for a in made.args) and self._is_fixed(made.args[0])
         if made.op.function is len and any(self._grows(x) for x in variables(made.args[0])):
             return False
@@ -431,6 +433,8 @@ class _Keeper:
 
     def _is_cheap(self, v: Var) -> bool:
         """A number that a few operations give, from numbers that are at hand."""
+        if self.aliases.is_buffer(v):  # a 0-d array, which may hold another number by then
+            return False
         if v not in self.adjoint.in_loops or v in self.adjoint.indices:
             return True
         if v not in self.cheap:

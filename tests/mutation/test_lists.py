@@ -196,3 +196,40 @@ def test_a_list_in_a_dict_that_one_branch_replaces(n):
         return sum(q) * sum(d["p"])
 
     assert_gradient(f, VECTOR, n)
+
+
+def test_list_of_positions_that_grows_after_it_was_an_index():
+    def f(x):
+        at, y = [], x * 1.0
+        for k in range(4):
+            y[at] *= x[k]
+            if x[k] > 0:
+                at.append(k)
+            y[at] = y[at] ** 2
+        return np.sum(y[at])
+
+    assert_gradient(f, VECTOR)
+
+
+def test_list_of_positions_that_is_stored_into_after_it_was_an_index():
+    def f(x):
+        at, keep, total = [0, 1], [True] * 3, 0.0
+        for k in range(2):
+            total += np.sum(x[at] ** 2) * x[k] + np.sum(x[:3][keep] ** 3)
+            at[0] += 1
+            keep[k] = False
+        return total
+
+    assert_gradient(f, VECTOR)
+
+
+def test_list_of_weights_that_grows_after_it_was_read():
+    def f(x):
+        w, total = [1.0, 2.0], 0.0
+        for k in range(2):
+            total += np.dot(w, x[: len(w)] ** 2) * x[k]
+            w.append(3.0)
+            w[0] *= 2
+        return total
+
+    assert_gradient(f, VECTOR)

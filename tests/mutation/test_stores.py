@@ -401,3 +401,18 @@ def f(x):
     return np.sum(u * u) + np.sum(v * v)
 """
     assert_gradient(Program(source, ()).load(), VECTOR)
+
+
+def test_zero_dimensional_positions_that_are_counted_up():
+    def f(x):
+        n, s = np.array(0), 1.0
+        while n < 3:
+            s = s * x[n] + np.sum(x[n:] ** 2)
+            n += 1
+        for k in range(3):
+            c = n * 0.5
+            s = s * np.sin(c) + c * x[k] ** 2
+            n -= 1
+        return s
+
+    assert_gradient(f, VECTOR)

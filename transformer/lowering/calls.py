@@ -365,7 +365,9 @@ def _as_arrays(
     like: dict[str, Any] = {"like": away[0]} if away and reader.numpy.value is np else {}
     made = []
     for i, arg in enumerate(operands):
-        wanted = i < len(names) and names[i] in rule.wrt and isinstance(arg, Lst | Tup) and arg.items
+        written = isinstance(arg, Lst | Tup) and arg.items
+        running = isinstance(arg, Var) and isinstance(arg.kind, SequenceKind)
+        wanted = (written or running) and i < len(names) and names[i] in rule.wrt
         made.append(reader.call(np.asarray, arg, **like) if wanted else arg)
     return tuple(made)
 

@@ -650,13 +650,20 @@ def index(reader: Reader, frame: Frame, node: cst.Subscript) -> Any:
 def _index_part(reader: Reader, frame: Frame, element: cst.SubscriptElement) -> Any:
     part = element.slice
     if isinstance(part, cst.Index):
-        return value(reader, frame, part.value)
+        return as_it_is_now(reader, value(reader, frame, part.value))
     assert isinstance(part, cst.Slice)
     ends = [
         Const(None) if e is None else reader.arg(value(reader, frame, e))
         for e in (part.lower, part.upper, part.step)
     ]
     return Slc(*ends)
+
+
+def as_it_is_now(reader: Reader, x: Any) -> Any:
+    """A copy of a list that only exists when running: it may be changed before the reverse sweep reads it."""
+    if isinstance(x, ListValue) and x.var is not None and not x.is_tuple:
+        return reader.let(Op("call", "list", list, Ref(list, "list")), x.var, kind=x.var.kind)
+    return x
 
 
 def subscript(reader: Reader, frame: Frame, x: Any, at: Any, node: cst.CSTNode | None) -> Any:
