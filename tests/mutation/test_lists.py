@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers import assert_gradient
+from helpers import assert_gradient, assert_refused
 
 VECTOR = np.array([0.7, 1.9, -1.3, 0.4])
 
@@ -233,3 +233,36 @@ def test_list_of_weights_that_grows_after_it_was_read():
         return total
 
     assert_gradient(f, VECTOR)
+
+
+def test_list_changed_where_the_loop_over_it_has_been():
+    def f(x):
+        found, total = [x[0], x[1], x[2]], 0.0
+        for v in found:
+            if v > 0.1:
+                found[0] = found[0] * v
+            total += v
+        return sum(found) * total
+
+    assert_gradient(f, VECTOR)
+
+
+def test_list_that_grows_in_the_loop_over_it_is_refused():
+    def f(x):
+        found = [x[0]]
+        for v in found:
+            if len(found) < 4:
+                found.append(v * x[len(found)])
+        return sum(found)
+
+    assert_refused(f, VECTOR, line="for v in found:")
+
+
+def test_list_stored_into_ahead_of_the_loop_over_it_is_refused():
+    def f(x):
+        found = [x[0], x[1], x[2]]
+        for v in found:
+            found[2] = v * found[1]
+        return sum(found)
+
+    assert_refused(f, VECTOR, line="for v in found:")

@@ -457,6 +457,22 @@ def for_loop(reader: Reader, frame: Frame, node: cst.For) -> None:
         assign(reader, frame, node.target, item)
         read(reader, frame, suite)
 
+    def check(rest: list[Any]) -> None:
+        """The elements that are still to come are those that were there before the loop."""
+        if not isinstance(items, ListValue) or DEAD in frame.env:
+            return
+        now = items.items[size - len(rest) :]
+        same = len(items.items) == size and all(a is b for a, b in zip(now, rest, strict=True))
+        if items.var is not None or not same:
+            reader.refuse(
+                frame,
+                node,
+                Code.MUTATION,
+                "the list is changed while it is looped over",
+                "loop over a copy, or over positions in a `while`",
+            )
+
+    size = len(steps.items) if isinstance(steps, Steps) else 0
     orelse = flatten(node.orelse.body) if node.orelse else []
     names = frozenset(assigned_names([node]))
     outside = frozenset(names_read(frame.body, node)) if frame.body is not None else names
@@ -486,11 +502,17 @@ def for_loop(reader: Reader, frame: Frame, node: cst.For) -> None:
         finally:
             frame.can_unroll = outer
     if isinstance(steps, Steps):
-        _unrolled(reader, frame, steps.items, body)
+        _unrolled(reader, frame, steps.items, body, check)
     _else(reader, frame, orelse)
 
 
-def _unrolled(reader: Reader, frame: Frame, items: list[Any], body: Callable[[Any], None]) -> None:
+def _unrolled(
+    reader: Reader,
+    frame: Frame,
+    items: list[Any],
+    body: Callable[[Any], None],
+    check: Callable[[list[Any]], None] = lambda rest: None,
+) -> None:
     """A loop over known elements, one after the other."""
     for i, item in enumerate(items):
         frame.loops += 1
@@ -498,6 +520,7 @@ def _unrolled(reader: Reader, frame: Frame, items: list[Any], body: Callable[[An
             body(item)
         finally:
             frame.loops -= 1
+        check(items[i + 1 :])
         frame.env.pop(CONTINUE, None)
         flags = exit_flags(frame)
         if any(flag == Const(True) for flag in flags.values()):
@@ -506,7 +529,8 @@ def _unrolled(reader: Reader, frame: Frame, items: list[Any], body: Callable[[An
             rest = items[i + 1 :]
             if rest:
                 left = any_of(reader, list(flags.values()))
-                reader.branches(frame, left, lambda: None, partial(_unrolled, reader, frame, rest, body))
+                others = partial(_unrolled, reader, frame, rest, body, check)
+                reader.branches(frame, left, lambda: None, others)
             return
 
 
