@@ -250,3 +250,17 @@ def test_class_that_cannot_be_imported():
     assert adjoin.grad(f, argnums=1)(Local(2.0, 3.0), 1.5) == 2.0
     with pytest.raises(adjoin.AdjoinError, match="cannot be imported"):
         adjoin.grad(f)(Local(2.0, 3.0), 1.5)
+
+
+WEIGHTS = np.arange(3.0)
+
+
+def test_defaults_that_are_arrays():
+    def positional(x, w=WEIGHTS):
+        return np.dot(x, w * x)
+
+    def by_name(x, *, w=WEIGHTS, n=2):
+        return np.dot(x**n, w)
+
+    for f in (positional, by_name):
+        assert_gradient(f, np.array([0.7, 1.9, -0.3]))

@@ -6,7 +6,7 @@ import operator
 
 import numpy as np
 import pytest
-from helpers import assert_refused
+from helpers import assert_gradient, assert_refused
 
 import adjoin
 
@@ -240,3 +240,44 @@ def test_what_is_only_written_to_is_no_reason_to_refuse():
     assert adjoin.grad(f)(3.0) == 12.0
     assert list(log) == [3.0]
     assert STATE.total == 3.0
+
+
+def test_a_generator_that_is_used_twice():
+    def f(x):
+        g = (v**2 for v in x)
+        return sum(g) + sum(g)
+
+    assert_refused(f, np.array([0.7, 1.9]), line="return sum(g) + sum(g)")
+
+    def each(x):
+        total, g = 0.0, (v**2 for v in x)
+        for _ in range(2):
+            total += sum(g)
+        return total
+
+    assert_refused(each, np.array([0.7, 1.9]), line="total += sum(g)")
+
+
+def test_a_generator_that_is_used_once():
+    def total(items):
+        return sum(items)
+
+    def f(x):
+        g = (v**2 for v in x)
+        s = 0.0
+        for k in range(2):
+            h = (v * k for v in x)
+            s += total(h)
+        return total(g) * s
+
+    assert_gradient(f, np.array([0.7, 1.9]))
+
+
+def test_a_generator_goes_over_what_there_was():
+    def f(x):
+        k = 1.0
+        g = (v**2 * k for v in x)
+        x, k = x * 2, x[0]
+        return sum(g) * x[1]
+
+    assert_gradient(f, np.array([0.7, 1.9]))

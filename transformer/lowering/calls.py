@@ -15,7 +15,7 @@ import inspect
 import math
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import libcst as cst
@@ -530,13 +530,17 @@ def read_call(
     return read_it(inner.env)
 
 
-def _defaults_of(reader: Reader, function: types.FunctionType, path: Any) -> dict[str, Any]:
+def _defaults_of(
+    reader: Reader, function: types.FunctionType, path: Any, given: Collection[str] = ()
+) -> dict[str, Any]:
+    """The defaults of the parameters that are not given: an array among them is looked up at each call."""
     code = function.__code__
     names = code.co_varnames[: code.co_argcount]
     values = function.__defaults__ or ()
     positional = dict(zip(names[len(names) - len(values) :], values, strict=True))
     every = {**positional, **(function.__kwdefaults__ or {})}
-    return {name: _default(reader, v, name, (*path, ("default", name))) for name, v in every.items()}
+    missing = {name: v for name, v in every.items() if name not in given}
+    return {name: _default(reader, v, name, (*path, ("default", name))) for name, v in missing.items()}
 
 
 def _default(reader: Reader, x: Any, name: str, path: Any) -> Any:

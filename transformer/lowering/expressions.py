@@ -107,7 +107,24 @@ def _ellipsis(reader: Reader, frame: Frame, node: cst.Ellipsis) -> Any:
 def _name(reader: Reader, frame: Frame, node: cst.Name) -> Any:
     if node.value in ("None", "True", "False"):
         return Const({"None": None, "True": True, "False": False}[node.value])
-    return reader.lookup(frame, node.value, node)
+    found = reader.lookup(frame, node.value, node)
+    if isinstance(found, Generator):
+        _run_once(reader, frame, found, node)
+    return found
+
+
+def _run_once(reader: Reader, frame: Frame, generator: Generator, node: cst.Name) -> None:
+    """Refuse a second look at a generator, which gives nothing any more."""
+    first = generator.read.setdefault(id(frame), node)
+    again = frame is generator.frame and frame.loops > generator.loops
+    if first is not node or again:
+        reader.refuse(
+            frame,
+            node,
+            Code.UNSUPPORTED_SYNTAX,
+            f"the generator `{node.value}` may have been used up here",
+            "make it a list, in brackets",
+        )
 
 
 @expression(cst.NamedExpr)
@@ -487,7 +504,7 @@ def _list_comprehension(reader: Reader, frame: Frame, node: cst.ListComp) -> Any
 
 @expression(cst.GeneratorExp)
 def _generator(reader: Reader, frame: Frame, node: cst.GeneratorExp) -> Any:
-    return Generator(node, frame)
+    return Generator(node, frame, value(reader, frame, node.for_in.iter), frame.loops)
 
 
 @expression(cst.DictComp)

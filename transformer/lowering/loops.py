@@ -68,7 +68,7 @@ def iteration(reader: Reader, frame: Frame, x: Any, node: cst.CSTNode | None) ->
     if isinstance(x, Const) and isinstance(x.value, str):
         return Steps([Const(c) for c in x.value])
     if isinstance(x, Generator):
-        return iteration(reader, frame, comprehension(reader, x.frame, x.node), node)
+        return iteration(reader, frame, comprehension(reader, x.frame, x.node, x.items), node)
     if isinstance(x, ListValue):
         assert x.var is not None
         return _positions(reader, x.var)
@@ -251,7 +251,7 @@ def listed(reader: Reader, x: Any, frame: Frame | None = None, node: cst.CSTNode
     from .containers import running_list
 
     if isinstance(x, Generator):
-        return comprehension(reader, x.frame, x.node)  # type: ignore[no-any-return]
+        return comprehension(reader, x.frame, x.node, x.items)  # type: ignore[no-any-return]
     assert frame is not None or isinstance(x, Steps | Iteration)
     steps = x if isinstance(x, Steps | Iteration) else iteration(reader, frame, x, node)  # type: ignore[arg-type]
     if isinstance(steps, Steps):
@@ -271,11 +271,16 @@ def _append(reader: Reader, frame: Frame, made: ListValue, item: Any) -> None:
 # -- comprehensions ----------------------------------------------------------------------------------
 
 
-def comprehension(reader: Reader, frame: Frame, node: cst.ListComp | cst.GeneratorExp) -> Any:
-    """`[elt for x in xs if c]` as a list that is appended to."""
+def comprehension(
+    reader: Reader, frame: Frame, node: cst.ListComp | cst.GeneratorExp, items: Any = None
+) -> Any:
+    """`[elt for x in xs if c]` as a list that is appended to; `items`: what `xs` was."""
     made: ListValue = reader.new(ListValue([], key=(node, *(c for c, _ in reader.calls))))
     made.element = reader.memo.get(made.key, UNDEFINED)
-    _clauses(reader, frame, node.for_in, lambda: _append(reader, frame, made, value(reader, frame, node.elt)))
+    def add() -> None:
+        _append(reader, frame, made, value(reader, frame, node.elt))
+
+    _clauses(reader, frame, node.for_in, add, items)
     return made
 
 
@@ -295,7 +300,9 @@ def dict_comprehension(reader: Reader, frame: Frame, node: cst.DictComp) -> Any:
     return made
 
 
-def _clauses(reader: Reader, frame: Frame, clause: cst.CompFor, innermost: Callable[[], None]) -> None:
+def _clauses(
+    reader: Reader, frame: Frame, clause: cst.CompFor, innermost: Callable[[], None], items: Any = None
+) -> None:
     """The `for` and `if` clauses, outermost first; their names are the comprehension's own."""
     targets = assigned_names([clause.target], targets=True)
     saved = {name: frame.env[name] for name in targets if name in frame.env}
@@ -317,7 +324,8 @@ def _clauses(reader: Reader, frame: Frame, clause: cst.CompFor, innermost: Calla
         assign(reader, frame, clause.target, item)
         conditions(list(clause.ifs))
 
-    steps = iteration(reader, frame, value(reader, frame, clause.iter), clause)
+    items = value(reader, frame, clause.iter) if items is None else items
+    steps = iteration(reader, frame, items, clause)
     if (
         isinstance(steps, Iteration)
         and steps.constant is not None
@@ -428,7 +436,7 @@ def fold(reader: Reader, frame: Frame, x: Any, start: Any, node: Any) -> Any:
         own.env[TOTAL] = item if first else binary(reader, own, "+", total, item, node)
 
     if isinstance(x, Generator):
-        _clauses(reader, own, x.node.for_in, lambda: add(value(reader, own, x.node.elt)))
+        _clauses(reader, own, x.node.for_in, lambda: add(value(reader, own, x.node.elt)), x.items)
     else:
         _over(reader, own, iteration(reader, own, x, node), add, frozenset(), node)
     total = own.env.pop(TOTAL)

@@ -134,7 +134,7 @@ def _bind_parameters(
         params,
         args,
         kwargs,
-        _defaults_of(reader, source.function, ()),
+        _defaults_of(reader, source.function, (), opened),
         frame.name,
     )
 

@@ -174,10 +174,17 @@ class Flat:
 
 @dataclass(eq=False)
 class Generator:
-    """A generator expression that has not been run."""
+    """A generator expression that has not been run; it runs once.
+
+    `items`: what its first `for` goes over, which Python looks up at once. `loops`: how many loops are around
+    it. `read`: where each frame has named it.
+    """
 
     node: cst.GeneratorExp
     frame: Any
+    items: Any
+    loops: int = 0
+    read: dict[int, cst.CSTNode] = field(default_factory=dict)
 
 
 Value = (
