@@ -216,25 +216,6 @@ def test_helper_that_writes_into_a_dictionary():
     assert_gradient(f, VECTOR, 0.8, argnums=(0, 1))
 
 
-def test_recursive_function_that_writes():
-    def sweep(u, i):
-        if i < len(u):
-            u[i] = u[i] * u[i - 1]
-            sweep(u, i + 1)
-
-    def f(x):
-        a = x * 1.0
-        sweep(a, 1)
-        return np.sum(a)
-
-    import adjoin
-
-    try:
-        assert_gradient(f, VECTOR)
-    except adjoin.AdjoinError as error:
-        assert "sweep" in str(error)  # a recursion over shared memory may be refused, at its line
-
-
 def test_function_passed_as_an_argument_that_writes():
     def twice(change, a):
         change(a)
