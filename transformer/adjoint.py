@@ -333,7 +333,7 @@ class Adjoint(Reader):
 
     def _add(self, target: Var, g: Arg) -> None:
         if isinstance(target.kind, Number) and isinstance(arg_kind(g), Array):
-            g = self.index(g, Tup(()))  # a number of its own: a shadow changes as the sweep goes on
+            g = self._as_number(g)
         bar = self.bars.get(target)
         if bar is None:
             self.bars[target] = Bar(g)
@@ -346,6 +346,14 @@ class Adjoint(Reader):
                 self._hole(total)
             self.bars[target] = Bar(total)
             self._name(total, target)
+
+    def _as_number(self, g: Arg) -> Arg:
+        """A number of its own, for the adjoint of one: a shadow of 0-d changes as the sweep goes on."""
+        made = next((t for t in reversed(self.statements) if isinstance(t, Let) and g in t.outs), None)
+        spread = made.args[0] if made is not None and made.op.function is np.broadcast_to else None
+        if spread is not None and isinstance(arg_kind(spread), Number):
+            return spread
+        return self.index(g, Tup(()))
 
     def _total(self, bar: Arg, g: Arg) -> Arg:
         """The sum of two adjoints; of what a list held, and its kind is not known, there may be none."""

@@ -434,3 +434,15 @@ def test_products_are_pickled_after_quick_calls(maker: Any) -> None:
         product((2.0, 3), (1.0, None))
     again = pickle.loads(pickle.dumps(product))
     assert again((2.0, 3), (1.0, None)) == product((2.0, 3), (1.0, None))
+
+
+def test_the_sum_of_a_number_is_that_number() -> None:
+    def function(x: Any) -> Any:
+        a = x * 1.0
+        b = a
+        b += 1.0
+        return np.sum(a * b)
+
+    gradient = adjoin.grad(function)
+    assert gradient(1.5) == 4.0 and gradient.forward(1.5)[0] == 3.75
+    assert "broadcast_to" not in gradient.source_for(1.5)
