@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from helpers import assert_gradient, assert_refused
 
+from adjoin import AdjoinError, grad
+
 VECTOR = np.array([0.7, 1.9, -1.3, 0.4])
 
 #: What is made of a list `h` of vectors.
@@ -266,3 +268,23 @@ def test_list_stored_into_ahead_of_the_loop_over_it_is_refused():
         return sum(found)
 
     assert_refused(f, VECTOR, line="for v in found:")
+
+
+@pytest.mark.parametrize("over", ["xs", "enumerate(xs)", "zip(xs, x)"])
+def test_a_list_of_the_running_program_that_grows_in_the_loop_over_it_is_refused(over):
+    from programs.program import Program
+
+    source = f"""
+def f(x):
+    xs = []
+    for i in range(len(x)):
+        xs.append(x[i])
+    s = 0.0
+    for v in {over}:
+        s += v if np.ndim(v) == 0 else v[0]
+        if len(xs) < 9:
+            xs.append(s)
+    return s
+"""
+    with pytest.raises(AdjoinError, match="changed while it is looped over"):
+        grad(Program(source, ()).load())(VECTOR)

@@ -18,9 +18,27 @@ import libcst as cst
 import numpy as np
 
 from ...runtime.checkpoints import checkpointed
+from ..analyses.aliases import Aliases
 from ..errors import Code
 from ..infer import arg_kind
-from ..ir import TRUE, UNBOUND, Arg, Block, Const, For, Let, Op, Ref, Statement, Tup, Var, While, walk
+from ..ir import (
+    TRUE,
+    UNBOUND,
+    Arg,
+    Block,
+    Const,
+    For,
+    Function,
+    Let,
+    Op,
+    Ref,
+    Statement,
+    Tup,
+    Var,
+    While,
+    variables,
+    walk,
+)
 from ..kinds import BOOL, INT, UNDEFINED, UNKNOWN, Array, Container, Kind, Number, Opaque, Unknown, join
 from ..kinds import Sequence as SequenceKind
 from .calls import builtin, call
@@ -448,6 +466,26 @@ def fold(reader: Reader, frame: Frame, x: Any, start: Any, node: Any) -> Any:
 # -- statements --------------------------------------------------------------------------------------
 
 
+#: Why a loop over a list is refused, and what to write.
+CHANGED = ("the list is changed while it is looped over", "loop over a copy, or over positions in a `while`")
+
+
+def _grows_what_it_counts(statements: list[Statement]) -> bool:
+    """Whether a loop changes the length of a list of the running program that was counted for it."""
+    aliases = Aliases(Function("", (), Block(tuple(statements), ())))
+    counted: set[Var] = set()
+    for s in statements:
+        if isinstance(s, Let) and s.op.function is len and isinstance(arg_kind(s.args[0]), SequenceKind):
+            counted |= {aliases.of(v) for v in variables(s.args[0])}
+        for t in walk(Block((s,))) if isinstance(s, For) else ():
+            changes = isinstance(t, Let) and (t.op.form == "delete" or t.effect == "write")
+            if not isinstance(t, Let) or not changes or t.op.form not in ("method", "delete"):
+                continue
+            if t.op.text != "reverse" and any(aliases.of(v) in counted for v in variables(t.args[0])):
+                return True
+    return False
+
+
 def for_loop(reader: Reader, frame: Frame, node: cst.For) -> None:
     if node.asynchronous is not None:
         reader.refuse(frame, node, Code.UNSUPPORTED_SYNTAX, "`async for` is not read", "write a plain loop")
@@ -472,13 +510,7 @@ def for_loop(reader: Reader, frame: Frame, node: cst.For) -> None:
         now = items.items[size - len(rest) :]
         same = len(items.items) == size and all(a is b for a, b in zip(now, rest, strict=True))
         if items.var is not None or not same:
-            reader.refuse(
-                frame,
-                node,
-                Code.MUTATION,
-                "the list is changed while it is looped over",
-                "loop over a copy, or over positions in a `while`",
-            )
+            reader.refuse(frame, node, Code.MUTATION, *CHANGED)
 
     size = len(steps.items) if isinstance(steps, Steps) else 0
     orelse = flatten(node.orelse.body) if node.orelse else []
@@ -504,11 +536,14 @@ def for_loop(reader: Reader, frame: Frame, node: cst.For) -> None:
             frame.can_unroll = outer
             reader.site = site
     elif isinstance(steps, Iteration):
+        begun = len(reader.statements)
         outer, frame.can_unroll = frame.can_unroll, False
         try:
             _for(reader, frame, steps, body, names, outside, node)
         finally:
             frame.can_unroll = outer
+        if _grows_what_it_counts(reader.statements[begun:]):
+            reader.refuse(frame, node, Code.MUTATION, *CHANGED)
     if isinstance(steps, Steps):
         _unrolled(reader, frame, steps.items, body, check)
     _else(reader, frame, orelse)
