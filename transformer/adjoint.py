@@ -349,11 +349,15 @@ class Adjoint(Reader):
 
     def _as_number(self, g: Arg) -> Arg:
         """A number of its own, for the adjoint of one: a shadow of 0-d changes as the sweep goes on."""
+        spread = self._before_spreading(g)
+        return self.index(g, Tup(())) if spread is None else spread
+
+    def _before_spreading(self, g: Arg) -> Arg | None:
+        """The number that `g` is everywhere, where one was just spread over a shape."""
         made = next((t for t in reversed(self.statements) if isinstance(t, Let) and g in t.outs), None)
-        spread = made.args[0] if made is not None and made.op.function is np.broadcast_to else None
-        if spread is not None and isinstance(arg_kind(spread), Number):
-            return spread
-        return self.index(g, Tup(()))
+        if made is None or made.op.function is not np.broadcast_to:
+            return None
+        return made.args[0] if isinstance(arg_kind(made.args[0]), Number) else None
 
     def _total(self, bar: Arg, g: Arg) -> Arg:
         """The sum of two adjoints; of what a list held, and its kind is not known, there may be none."""
@@ -870,12 +874,12 @@ class Adjoint(Reader):
     def _one_number(self, s: Let, targets: list[Any], g: Arg) -> Arg:
         """The number that `g` is everywhere, where every operand has the shape of the result anyway."""
         whole = arg_kind(s.outs[0])
-        made = next((t for t in reversed(self.statements) if isinstance(t, Let) and g in t.outs), None)
-        if made is None or made.op.function is not np.broadcast_to:
+        spread = self._before_spreading(g)
+        if spread is None:
             return g
         arrays = [t for t in targets if isinstance(t, Var) and isinstance(t.kind, Array)]
         fitting = len(arrays) == len(targets) and all(same_shape(t.kind, whole) for t in arrays)
-        return made.args[0] if fitting and isinstance(arg_kind(made.args[0]), Number) else g
+        return spread if fitting else g
 
     def _active_param(self, arg: Any) -> bool:
         return any(

@@ -229,12 +229,23 @@ class Gradient(Differentiated):
         self, primals: tuple[Any, ...], long: Callable[..., Any], with_value: bool
     ) -> Callable[..., Any] | None:
         """`tangent` as a function of a point like this one and a direction; None where there is none."""
-        variant, values, _ = self._find("tangent", primals, {})
+        return self._quick(None, "tangent", primals, long, with_value)
+
+    def _quick(
+        self,
+        code: Variant | None,
+        mode: str,
+        primals: tuple[Any, ...],
+        long: Callable[..., Any],
+        with_value: bool,
+    ) -> Callable[..., Any] | None:
+        """A quick call of `code`, or of the variant itself, for arguments that this gradient has one for."""
+        variant, values, _ = self._find(mode, primals, {})
         if values is not primals:
             return None
         source = self._source or self._read()
         finish = finished if with_value else _finished_tangent
-        return quick_tangent(variant, variant, source, values, long, finish, with_value)
+        return quick_tangent(variant, code or variant, source, values, long, finish, with_value)
 
     def _find(
         self, mode: str, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -665,12 +676,7 @@ class GradientOfGradient(Gradient):
             code, _, _ = self._find("tangent", primals, {})
         except AdjoinError:  # `tangent` goes the other way
             return None
-        variant, values, _ = inner._find(inner._mode, primals, {})
-        if values is not primals:
-            return None
-        source = inner._source or inner._read()
-        finish = finished if with_value else _finished_tangent
-        return quick_tangent(variant, code, source, values, long, finish, with_value)
+        return inner._quick(code, inner._mode, primals, long, with_value)
 
     def _alone(self) -> bool:
         """Whether generated code gives one gradient as it is where the inner one gives a tuple of one."""

@@ -25,8 +25,10 @@ def judge_higher(program: Program) -> Outcome:
     import adjoin
 
     first = judge(program)
-    if first.verdict != "right" or not all(isinstance(a, float | np.ndarray) for a in program.args):
-        return first if first.verdict != "right" else Outcome("dropped", "arguments in containers")
+    if first.verdict != "right":
+        return first
+    if not all(isinstance(a, float | np.ndarray) for a in program.args):
+        return Outcome("dropped", "arguments in containers")
     f, args = program.load(), copy_arguments(program.args)
     rng = np.random.default_rng(len(program.source))
     direction, seed = (_like(args, rng) for _ in range(2))

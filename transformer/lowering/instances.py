@@ -144,13 +144,11 @@ def _call(reader: Reader, instance: Instance, leaves: list[Arg]) -> Any:
     outs = [v for v in every if v not in back]
     changed = [Var(instance.params[i].name, instance.params[i].kind) for i in instance.written]
     targets = [leaves[i] for i in instance.written]
-    arrays = tuple(a for a in leaves if isinstance(arg_kind(a), Array | Unknown))
-    for target in targets:
-        others = tuple(a for i, a in enumerate(leaves) if a in arrays and leaves[i] is not target)
-        if sum(a is target for a in leaves) > 1:
-            others = (*others, target)
+    arrays = {i: a for i, a in enumerate(leaves) if isinstance(arg_kind(a), Array | Unknown)}
+    for at in instance.written:
+        others = [a for i, a in arrays.items() if i != at]
         if others:
-            reader.add(Let((), SHARED, (target, *others), (), "io", reader.site))
+            reader.add(Let((), SHARED, (leaves[at], *others), (), "io", reader.site))
     op = Op("user", instance.name, instance)
     saved = Var("saved", Opaque(tuple))
     reader.add(Let((*outs, *changed, saved), op, (*leaves, *instance.extra), (), "", reader.site))

@@ -472,6 +472,8 @@ CHANGED = ("the list is changed while it is looped over", "loop over a copy, or 
 
 def _grows_what_it_counts(statements: list[Statement]) -> bool:
     """Whether a loop changes the length of a list of the running program that was counted for it."""
+    if not any(isinstance(s, Let) and s.op.function is len for s in statements):
+        return False
     aliases = Aliases(Function("", (), Block(tuple(statements), ())))
     counted: set[Var] = set()
     for s in statements:
