@@ -492,14 +492,20 @@ def sequence_extreme_adjoint(g: Any, out: Any, args: Any) -> Any:
     ((1.0, 0.0), ([0.5, 0.5],))
     """
     xs = args[0] if len(args) == 1 else args
-    shares = sequence_extreme_share(out, xs)
-    parts = like_sequence([g * share if share else share for share in shares], xs)
+    if isinstance(out, tuple | list):
+        parts: Any = [None] * len(xs)
+        parts[taken_whole(out, xs)] = g
+    else:
+        shares = sequence_extreme_share(out, xs)
+        parts = like_sequence([g * share if share else share for share in shares], xs)
     return (parts,) if len(args) == 1 else parts
 
 
 def sequence_extreme_tangent(args_dot: Any, out: Any, args: Any) -> Any:
     """The tangent of Python's `max` and `min`."""
     xs, xs_dot = (args[0], args_dot[0]) if len(args) == 1 else (args, args_dot)
+    if isinstance(out, tuple | list):
+        return xs_dot[taken_whole(out, xs)]
     shares = sequence_extreme_share(out, xs)
     return sum([share * x_dot if share else share for share, x_dot in zip(shares, xs_dot, strict=True)])
 
@@ -508,6 +514,16 @@ def sequence_extreme_share(out: Any, xs: Any) -> Any:
     """1 for the element that is the extreme; ties share evenly, and nan has nan."""
     ties = [bool(np.all(x == out)) for x in xs]
     return [tie / sum(ties) if any(ties) else np.nan for tie in ties]
+
+
+def taken_whole(out: Any, xs: Any) -> int:
+    """The place of `out`, a tuple or list, in `xs`: the first of those that Python takes for equal.
+
+    >>> taken_whole((2.0, 1), [(1.0, 0), (2.0, 1), (2.0, 1)])
+    1
+    """
+    same = [i for i, x in enumerate(xs) if x is out]
+    return same[0] if same else next(i for i, x in enumerate(xs) if x == out)
 
 
 def sequence_products(g: Any, xs: Any) -> Any:

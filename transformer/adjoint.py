@@ -1118,12 +1118,6 @@ class Adjoint(Reader):
         return zero
 
     def _try(self, s: Try) -> None:
-        if s.final is not None:
-            self._enter(s.body)  # whose names it reads
-            with self.block() as statements:
-                self._enter(s.final)
-                self._statements(s.final)
-            self.statements.extend(statements)
         self._prepare(s, loop=False)
         before = dict(self.bars)
         outs = {out: before.pop(out) for out in s.outs if out in before}
@@ -1132,8 +1126,7 @@ class Adjoint(Reader):
         for block in every:
             self.bars = dict(before)
             with self.block() as statements:
-                if s.final is None:
-                    self._enter(block)
+                self._enter(block)
                 for out, y in zip(s.outs, block.yields, strict=True):
                     self._branch_out(out, y, outs)
                 self._statements(block)
@@ -1153,11 +1146,7 @@ class Adjoint(Reader):
             self.statements.extend(made.body[:-1])
             return made.body[-1]
 
-        if len(every) == 1:
-            self.statements.extend(ends[0][0])
-            self.bars = ends[0][1]
-        else:
-            self._join(_bound_inside(s), before, ends, make)
+        self._join(_bound_inside(s), before, ends, make)
 
     def _loop(self, s: For | While) -> None:
         self._prepare(s, loop=True)

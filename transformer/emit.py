@@ -48,7 +48,9 @@ from .ir import (
     Var,
     While,
     With,
+    moves,
     variables,
+    walk,
 )
 from .kinds import Array, Number, dtype_of
 from .names import Names
@@ -105,6 +107,7 @@ class _Printer:
         self.unpacked: set[int] = set()  # statements that are printed with the count of what they read
         self.noted: set[int] = set()  # statements of the user's whose comments are there already
         self.beside: dict[int, Notes] = {}  # the comment that goes behind a statement, by its id
+        self.moved_on = self._moved_on()  # what has to be bound on every path
 
     def run(self) -> str:
         f = self.function
@@ -359,10 +362,10 @@ class _Printer:
         """Bind what a block yields: those whose names differ, all at once."""
         pairs = []
         for target, arg in zip(targets, values, strict=False):
-            if arg is UNBOUND or target not in self.names:
+            if target not in self.names or (arg is UNBOUND and target not in self.moved_on):
                 continue
             if self._arg(arg) != self._name(target):
-                pairs.append((self._name(target), arg, set(variables_of_text(self, arg))))
+                pairs.append((self._name(target), arg, self._names_in(arg)))
         if not pairs:
             return
         names = {p[0] for p in pairs}
@@ -372,6 +375,42 @@ class _Printer:
             return
         for name, arg, _ in pairs:
             self._line(f"{name} = {self._arg(arg, bare=True)}", depth)
+
+    def _moved_on(self) -> set[Var]:
+        """The variables that a block's end binds and that move on to another name, whether read there or not.
+
+        Where such a one is not bound, None moves on.
+        """
+        pairs = [
+            (t, a)
+            for s in walk(self.function.body)
+            for targets, values in moves(s)
+            for t, a in zip(targets, values, strict=False)
+            if t in self.names and a is not UNBOUND
+        ]
+        found: set[Var] = set()
+        shared: list[tuple[Var, Var]] = []
+        for target, arg in pairs:
+            if isinstance(arg, Var) and arg in self.names and self.names[arg] == self.names[target]:
+                shared.append((target, arg))
+            else:
+                found.update(self._unfolded(arg))
+        while more := {a for t, a in shared if t in found} - found:
+            found |= more
+        return found
+
+    def _unfolded(self, arg: Arg) -> Iterable[Var]:
+        """The variables with a name of their own that an operand's text reads."""
+        for v in variables(arg):
+            folded = self.folds.definition(v)
+            if folded is None:
+                yield v
+            else:
+                for each in _read_by(folded):
+                    yield from self._unfolded(each)
+
+    def _names_in(self, arg: Arg) -> set[str]:
+        return {self.names[v] for v in self._unfolded(arg) if v in self.names}
 
     def _if(self, s: If, depth: int) -> None:
         first = len(self.lines)
@@ -455,25 +494,18 @@ class _Printer:
 
     def _try(self, s: Try, depth: int) -> None:
         path = s.path in self.names
-        outer = depth
-        if s.final is not None and s.handlers:
-            self._line("try:", depth)
-            depth += 1
-        if s.handlers:
-            self._line("try:", depth)
-        elif s.final is not None:
-            self._line("try:", depth)
-        at = depth + 1 if s.handlers or s.final is not None else depth
+        self._line("try:", depth)
         start = len(self.lines)
-        self._block(s.body, at)
-        self._moves(s.outs, s.body.yields, at)
+        self._block(s.body, depth + 1)
+        self._moves(s.outs, s.body.yields, depth + 1)
         if path:
-            self._line(f"{self._name(s.path)} = 0", at)
+            self._line(f"{self._name(s.path)} = 0", depth + 1)
         if not self._has_code(start):
-            self._line("pass", at)
+            self._line("pass", depth + 1)
         for k, h in enumerate(s.handlers, 1):
-            types = "" if h.types is None else f" {self._arg(h.types)}"
             name = f" as {self._name(h.name)}" if h.name is not None and h.name in self.names else ""
+            any_type = " BaseException" if name else ""
+            types = any_type if h.types is None else f" {self._arg(h.types)}"
             self._line(f"except{types}{name}:", depth)
             start = len(self.lines)
             self._block(h.block, depth + 1)
@@ -482,10 +514,6 @@ class _Printer:
                 self._line(f"{self._name(s.path)} = {k}", depth + 1)
             if not self._has_code(start):
                 self._line("pass", depth + 1)
-        if s.final is not None:
-            self._line("finally:", outer)
-            if not self._block(s.final, outer + 1):
-                self._line("pass", outer + 1)
 
     # -- expressions -------------------------------------------------------------------------------
 
@@ -692,21 +720,11 @@ def _is_position(part: Arg) -> bool:
     return isinstance(kind, Number) and dtype_of(kind) != "bool"
 
 
-def variables_of_text(printer: _Printer, arg: Arg) -> Iterable[str]:
-    """The names that stand in an operand's text."""
-    for v in variables(arg):
-        folded = printer.folds.definition(v)
-        if folded is None:
-            if v in printer.names:
-                yield printer.names[v]
-        else:
-            inner = (
-                folded.operands
-                if isinstance(folded, Let)
-                else (folded.condition, *folded.then.yields, *folded.orelse.yields)
-            )
-            for each in inner:
-                yield from variables_of_text(printer, each)
+def _read_by(folded: Let | If) -> tuple[Arg, ...]:
+    """What an expression reads that is written in place of a variable."""
+    if isinstance(folded, Let):
+        return folded.operands
+    return (folded.condition, *folded.then.yields, *folded.orelse.yields)
 
 
 def _is_simple(text: str) -> bool:

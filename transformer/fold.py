@@ -21,6 +21,7 @@ from .ir import (
     If,
     Let,
     Statement,
+    Try,
     Tup,
     Var,
     While,
@@ -42,6 +43,7 @@ class Folds:
         self._depth: dict[Var, int] = {}
         self._made: dict[Var, Statement] = {}  # what may be folded, by the value
         self._counts: dict[Var, int] = {}
+        self._kept: set[Var] = set()  # what the body of a `try` computes before it saves or yields anything
         self._marks: set[int] = set()
         self.memory = memory_of(function)
         self._count(function.body)
@@ -82,6 +84,8 @@ class Folds:
 
     def _count(self, block: Block) -> None:
         for s in block.body:
+            if isinstance(s, Try):
+                self._kept.update(_last_of(s.body))
             for arg in operands(s):
                 self._add(arg)
             for inner in blocks(s):
@@ -184,7 +188,9 @@ class Folds:
         if not isinstance(s, Let) or s.effect or len(s.outs) != 1:
             return None
         v = s.out
-        if self._counts.get(v) != 1 or (v.name and s.op.form != "value" and not self.is_reverse(s)):
+        if v in self._kept or self._counts.get(v) != 1:
+            return None
+        if v.name and s.op.form != "value" and not self.is_reverse(s):
             return None
         if s.op.form == "value" and not self._is_trivial(s):
             return None
@@ -202,6 +208,12 @@ class Folds:
 
     def _is_trivial(self, s: Let) -> bool:
         return s.op.form == "value" and all(isinstance(a, Var | Const) for a in s.args) and not s.out.name
+
+
+def _last_of(body: Block) -> list[Var]:
+    """What the body of a `try` saves and yields at its end: all of it, or nothing if an exception comes."""
+    pushes = [s.args[1] for s in body.body if isinstance(s, Let) and s.op.form == "push"]
+    return [v for v in (*pushes, *body.yields) if isinstance(v, Var)]
 
 
 def _is_target(v: Var, reader: Statement | None) -> bool:

@@ -254,6 +254,7 @@ STORE = Op("store", "=")
 DELETE = Op("delete", "del")
 ASSERT = Op("assert", "assert")
 RAISE = Op("raise", "raise")
+LENGTH = Op("call", "len", len, Ref(len, "len"))
 PUSH = Op("push", "append")
 POP = Op("pop", "pop")
 
@@ -341,14 +342,12 @@ class Handler:
 
 @dataclass(frozen=True, eq=False)
 class Try:
-    """The body, or the handler of what it raised: `path` is 0 for the body, k for the k-th handler.
-    `final` is done at the end in any case."""
+    """The body, or the handler of what it raised: `path` is 0 for the body, k for the k-th handler."""
 
     body: Block
     handlers: tuple[Handler, ...]
     outs: tuple[Var, ...]
     path: Var
-    final: Block | None = None
     site: Site | None = None
 
 
@@ -412,9 +411,23 @@ def blocks(statement: Statement) -> tuple[Block, ...]:
     if isinstance(statement, While):
         return statement.test, statement.body
     if isinstance(statement, Try):
-        final = (statement.final,) if statement.final else ()
-        return (statement.body, *(h.block for h in statement.handlers), *final)
+        return (statement.body, *(h.block for h in statement.handlers))
     return (statement.body,) if isinstance(statement, With) else ()
+
+
+def moves(statement: Statement) -> Iterator[tuple[tuple[Var, ...], tuple[Arg, ...]]]:
+    """What takes over which values as control passes into a statement, around it and out of it."""
+    if isinstance(statement, If):
+        yield statement.outs, statement.then.yields
+        yield statement.outs, statement.orelse.yields
+    elif isinstance(statement, For | While):
+        yield statement.params, statement.inits
+        yield statement.params, statement.body.yields
+        yield statement.outs, statement.params
+    elif isinstance(statement, Try):
+        yield statement.outs, statement.body.yields
+        for handler in statement.handlers:
+            yield statement.outs, handler.block.yields
 
 
 def bound(statement: Statement) -> tuple[Var, ...]:
@@ -513,8 +526,7 @@ def rebuild(
             replace(h, types=None if h.types is None else arg(h.types), block=block(h.block))
             for h in statement.handlers
         )
-        final = block(statement.final) if statement.final else None
-        return replace(statement, body=block(statement.body), handlers=handlers, final=final)
+        return replace(statement, body=block(statement.body), handlers=handlers)
     return replace(statement, manager=arg(statement.manager), body=block(statement.body))
 
 
@@ -636,11 +648,7 @@ def _run(s: Statement, env: dict[Var, Any]) -> None:
     elif isinstance(s, For | While):
         _run_loop(s, env)
     elif isinstance(s, Try):
-        try:
-            _run_try(s, env)
-        finally:
-            if s.final:
-                _run_block(s.final, env)
+        _run_try(s, env)
     else:
         manager: AbstractContextManager[Any] = _value(s.manager, env)
         with manager as entered:

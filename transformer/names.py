@@ -25,6 +25,8 @@ from .ir import (
     Var,
     While,
     With,
+    bound,
+    bound_inside,
     operands,
     variables,
 )
@@ -120,8 +122,6 @@ class Names:
                     if h.name is not None:
                         self._define(h.name)
                     self._collect(h.block)
-                if s.final:
-                    self._collect(s.final)
             else:
                 if s.name is not None:
                     self._define(s.name)
@@ -237,19 +237,17 @@ class Names:
     def _try(self, s: Try, live: set[Var]) -> set[Var]:
         self._bind((*s.outs, s.path), live - set(s.outs))
         after = live - set(s.outs) - {s.path}
-        if s.final is not None:
-            after = self._block(s.final, after)
         result: set[Var] = set()
         arms = [self._arm(h.block, s.outs, live, after) for h in s.handlers]
         for h, arm in zip(s.handlers, arms, strict=True):
             if h.name is not None:
                 self._clash(h.name, arm)
             result |= arm - ({h.name} if h.name else set())
-        # what a handler reads is live throughout the body
-        inner = self._arm(s.body, s.outs, live, after | result)
-        for v in list(self._conflicts):
-            if v in _bound_in(s.body):
-                self._clash(v, result)
+        # what a handler reads is live throughout the body, but not where no exception can follow
+        inner = self._arm(s.body, s.outs, live, after)
+        early = bound_inside(s.body) - _bound_last(s.body)
+        for v in early & self._conflicts.keys():
+            self._clash(v, result)
         result |= inner
         return result | set(self._reads(operands(s)))
 
@@ -317,14 +315,15 @@ class _Groups:
             self._group[m] = joined
 
 
-def _bound_in(block: Block) -> set[Var]:
-    from .ir import blocks, bound
-
+def _bound_last(block: Block) -> set[Var]:
+    """What a block binds after everything in it that may raise, or by that itself."""
     found: set[Var] = set()
-    for s in block.body:
+    for s in reversed(block.body):
         found.update(bound(s))
-        for inner in blocks(s):
-            found |= _bound_in(inner)
+        if isinstance(s, If):
+            return found | _bound_last(s.then) | _bound_last(s.orelse)
+        if not isinstance(s, Let) or s.op.form not in ("value", "push"):
+            break
     return found
 
 

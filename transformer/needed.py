@@ -27,7 +27,9 @@ from .adjoint import Adjoint, Reverse, certainly_view, is_restore
 from .analyses.aliases import Aliases, is_basic, may_be_view
 from .infer import arg_kind
 from .ir import (
+    DELETE,
     INDEX,
+    LENGTH,
     POP,
     PUSH,
     UNBOUND,
@@ -42,6 +44,7 @@ from .ir import (
     Lst,
     Op,
     Ref,
+    Slc,
     Statement,
     Try,
     Tup,
@@ -57,7 +60,7 @@ from .ir import (
     variables,
     walk,
 )
-from .kinds import Array, Number, Opaque, dtype_of, is_certain
+from .kinds import INT, Array, Number, Opaque, dtype_of, is_certain
 from .kinds import Sequence as SequenceKind
 from .optimise.dead import dead_block
 
@@ -543,9 +546,52 @@ class _Keeper:
         body: list[Statement] = list(self.at_start.get(id(block), []))
         for s in block.body:
             body.extend(self.before.get(id(s), []))
-            body.append(self._bound_to_none(rebuild(s, self._instrument)))
+            new = self._bound_to_none(rebuild(s, self._instrument))
+            body.extend(_saving_if_done(new) if isinstance(new, Try) else [new])
             body.extend(self.after.get(id(s), []))
         return Block(tuple(body), block.yields)
+
+
+def _saving_if_done(s: Try) -> list[Statement]:
+    """A `try` whose body leaves nothing on a list of saved values if an exception comes out of it.
+
+    What the body itself saves, it saves at its end; what inner statements save, a handler takes away.
+
+        try:                                    n = len(z_saved)
+            y = g(x)                            try:
+            y_saved.append(y)                       y = g(x)
+            while ...:                              while ...:
+                z = h(z)                                z = h(z)
+                z_saved.append(z)      ->               z_saved.append(z)
+        except E:                                   y_saved.append(y)
+            ...                                 except E:
+                                                    del z_saved[n:]
+                                                    ...
+    """
+    last = [t for t in s.body.body if _pushes(t)]
+    first = tuple(t for t in s.body.body if not _pushes(t))
+    every = list(walk(Block(first)))
+    made = {v for t in every if isinstance(t, Let) for v in t.outs}
+    inner = dict.fromkeys(t.args[0] for t in every if isinstance(t, Let) and _pushes(t))
+    stacks = [v for v in inner if isinstance(v, Var) and v not in made]
+    marks = [Let((Var("", INT, f"{stack.name}_kept"),), LENGTH, (stack,), (), "io") for stack in stacks]
+    cuts = tuple(
+        Let((), DELETE, (stack, Slc(mark.out, Const(None), Const(None))), (), "io")
+        for stack, mark in zip(stacks, marks, strict=True)
+    )
+    handlers = tuple(
+        h if _raises(h.block) else replace(h, block=replace(h.block, body=cuts + h.block.body))
+        for h in s.handlers
+    )
+    return [*marks, replace(s, body=replace(s.body, body=(*first, *last)), handlers=handlers)]
+
+
+def _pushes(s: Statement) -> bool:
+    return isinstance(s, Let) and s.op.form == "push"
+
+
+def _raises(block: Block) -> bool:
+    return any(isinstance(s, Let) and s.op.form == "raise" for s in block.body)
 
 
 class _Restores:

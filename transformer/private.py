@@ -7,7 +7,7 @@ In: an IR function. Out: the same, with a copy of each array argument whose memo
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -59,15 +59,18 @@ def privatise(
                 where=where,
                 rewrite="pass it in as an argument, or copy it first",
             )
-    leaves = [ s.out for s in function.body.body if isinstance(s, Let) and s.op.form in ("index",
-        "attribute") and s.args and isinstance(s.args[0], Var) and isinstance(s.args[0].kind,
-        Container) and isinstance(s.out.kind, Array) and aliases.is_buffer(s.out) ]  # fmt: skip
-    for s in function.body.body:
-        if isinstance(s, Let) and any(v in leaves for v in s.outs) and s.args[0] in function.free:
+    parts = list(_parts(function))
+    leaves = [s.out for s in parts if isinstance(s.out.kind, Array) and aliases.is_buffer(s.out)]
+    outside = set(function.free)
+    for part in parts:
+        if part.args[0] not in outside:
+            continue
+        outside.add(part.out)
+        if part.out in leaves:
             raise AdjoinError(
                 Code.MUTATION,
                 "an array held by the surrounding code is written to",
-                where=_where_written(function, s.out, aliases),
+                where=_where_written(function, part.out, aliases),
                 rewrite="pass it in as an argument, or copy it first",
             )
     written = [v for v in written if v not in joint]
@@ -95,6 +98,14 @@ def privatise(
         if isinstance(s, Let) and len(s.outs) == 1 and s.out in copies:
             body.append(Let((copies[s.out],), _copy_of(s.out), (s.out,)))
     return replace(function, body=Block(tuple(body), tuple(swap(y) for y in function.body.yields)))
+
+
+def _parts(function: Function) -> Iterator[Let]:
+    """What takes arguments, and what the function has from around it, apart."""
+    for s in function.body.body:
+        if isinstance(s, Let) and s.op.form in ("index", "attribute") and s.args:
+            if isinstance(s.args[0], Var) and isinstance(s.args[0].kind, Container):
+                yield s
 
 
 def _copy_of(v: Var) -> Op:

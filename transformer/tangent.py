@@ -738,12 +738,11 @@ class Tangent(Reader):
 
     def _try(self, s: Try) -> None:
         active = self._active_outs(s.outs)
-        body = self._ends(s.body, active, seen_after=not s.handlers)
+        body = self._ends(s.body, active)
         handlers = tuple(Handler(h.types, h.name, self._ends(h.block, active)) for h in s.handlers)
         ends = [b.yields[len(s.outs) :] for b in (body, *(h.block for h in handlers))]
         made = (*s.outs, *self._bind_outs(s.outs, active, ends))
-        final = None if s.final is None else self._ends(s.final, [], seen_after=True)
-        self.add(replace(s, body=body, handlers=handlers, final=final, outs=made))
+        self.add(replace(s, body=body, handlers=handlers, outs=made))
 
     def _with(self, s: With) -> None:
         """What is bound inside is seen after it, and so are the tangents."""

@@ -201,7 +201,9 @@ class _Verifier:
                 self._block(block, len(s.outs))
                 ends.append((block, side, set(self.visible)))
         for block, side, visible in ends:
-            for fact in self._facts(s.condition, side):
+            with self._scope():
+                facts = self._facts(s.condition, side)
+            for fact in facts:
                 self.branches.setdefault(fact, set()).update(visible - self.visible)
             self._covered(s.outs, block.yields)
         for out in s.outs:
@@ -239,12 +241,9 @@ class _Verifier:
             self.branches[s.path, k] = visible - self.visible
             self._covered(s.outs, block.yields)
         self.paths[s.path] = set(range(len(every)))
-        if len(every) == 1:
-            self.visible |= ends[0]
+        self.must(len(s.handlers) > 0, "a `try` without handlers")
         for v in (*s.outs, s.path):
             self._bind(v)
-        if s.final is not None:
-            self._block(s.final, 0)
 
     # -- what is visible where ---------------------------------------------------------------------
 

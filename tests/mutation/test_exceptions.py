@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from helpers import assert_gradient, assert_refused
 
+import adjoin
+
 VECTOR = np.array([0.7, 1.9, -1.3, 0.4])
 
 
@@ -262,3 +264,173 @@ def test_jump_out_of_finally_is_refused():
         return x[1] ** 2
 
     assert_refused(f, VECTOR, line="break")
+
+
+def saved_then_raised(x):
+    s = 0.0
+    z = x[0]
+    for i in range(4):
+        try:
+            y = np.sin(z) * x[i]
+            if x[i] < 0:
+                raise ValueError
+            z = y * y + z
+        except ValueError:
+            z = z * 2.0
+        s = s + z
+    return s
+
+
+def returned_from_a_try_in_a_loop(x):
+    for i in range(4):
+        try:
+            v = x[i] * x[i + 1]
+            if x[i] < 0:
+                return v * v
+        finally:
+            x = x * 1.5
+    return x[0]
+
+
+def left_by_continue_before_else(x):
+    d = {"a": 2.0}
+    s = 0.0
+    for i in range(3):
+        try:
+            s = s + x[i] ** 2
+            s = s * d["b" if i == 1 else "a"]
+        except KeyError:
+            s = s * x[3]
+            continue
+        else:
+            s = s + x[2]
+    return s
+
+
+def everything_at_once(x):
+    def square(a):
+        if a < 0:
+            raise ValueError("negative")
+        return a * a
+
+    s = 1.0
+    for i in range(4):
+        try:
+            s = s * square(x[i]) + 0.1
+        except ValueError:
+            if x[i] > -0.5:
+                raise
+            s = s + x[i]
+        else:
+            s = s * 1.1
+        finally:
+            s = s * 1.2
+    return s
+
+
+def stored_then_raised_in_a_loop(x):
+    a = np.zeros(4)
+    for i in range(4):
+        try:
+            a[i] = x[i] * x[i]
+            if x[i] > 1:
+                raise ArithmeticError
+            a[i] *= 2
+        except ArithmeticError:
+            a[i] += x[0]
+    return (a * a).sum()
+
+
+def returned_before_else(x):
+    try:
+        v = x * 2
+        if x[0] < x[0] + 0.1:
+            return v[-1] ** 2
+        w = x[::-1]
+    except ValueError:
+        w = x * 3
+    else:
+        w = x / (1.5 + w**2)
+    return np.sum(w)
+
+
+def bound_on_one_path_only(x):
+    s = 1.5
+    try:
+        v = np.sum((x[::-1] * s) ** 2)
+        if v > 200.0 and x.max() < 1.0:
+            return np.exp(-(v**2))
+    except ValueError:
+        w = np.mean(x)
+    else:
+        w = np.sum(x[::-1] ** 2)
+    finally:
+        s = np.cos(s) if np.any(x > 0.2) else np.maximum(w, s)
+    try:
+        u = np.tanh(0.5 * x)
+        if -1.0 < w <= 12.0:
+            return np.where(w > 0.2, u[1], 0.5) * s * w
+    except ValueError:
+        pass
+    return 1.0
+
+
+def handler_calls_a_closure(x):
+    scale = x[0]
+
+    def scaled(a):
+        return a * scale
+
+    try:
+        scale = scale * x[1]
+        if x[2] < 0:
+            raise ValueError
+        scale = scale * 5.0
+    except ValueError:
+        return scaled(x[3])
+    return scaled(x[2])
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        saved_then_raised,
+        returned_from_a_try_in_a_loop,
+        left_by_continue_before_else,
+        everything_at_once,
+        stored_then_raised_in_a_loop,
+        returned_before_else,
+        bound_on_one_path_only,
+        handler_calls_a_closure,
+    ],
+)
+def test_what_an_exception_leaves(f):
+    assert_gradient(f, VECTOR)
+
+
+def test_an_error_that_finally_does_not_hide():
+    def f(x):
+        try:
+            y = x[9] * 2.0
+        finally:
+            print(x[0])
+        return y
+
+    for run in (adjoin.grad(f), adjoin.grad(f).forward, lambda x: adjoin.jvp(f, (x,), (x,))):
+        with pytest.raises(IndexError):
+            run(VECTOR)
+
+
+def test_a_finally_that_is_noticed_is_done_on_every_path(capsys):
+    def f(x, at):
+        try:
+            y = x[at] ** 2
+        finally:
+            n = at + 1
+            print("done", n)
+        return y
+
+    assert adjoin.grad(f)(VECTOR, 1)[1] == 2 * VECTOR[1]
+    with pytest.raises(IndexError):
+        adjoin.grad(f)(VECTOR, 7)
+    assert capsys.readouterr().out == "done 2\ndone 8\n"

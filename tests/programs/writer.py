@@ -369,6 +369,7 @@ class Writer:
             forms += [self.history] * (self.has("histories") and depth > 0)
             if depth and self.loops < 2:
                 forms += [self.rows] * 3 * self.has("rows")
+        forms += [self.computation] * 2 * (self.has("tries") and depth > 0)
         forms += [self.zero_d] * self.has("zero_d")
         if depth and self.loops < 2:
             forms += [self.asking_loop] * self.has("walrus")
@@ -542,11 +543,54 @@ class Writer:
         with self.inside():
             self.of(simple)(0)
 
+    def computation(self, depth: int) -> None:
+        """A `try` whose body computes in several steps, the last of which binds what is read later.
+
+        It may be left half-way by an exception, at any step by a jump, and have an `else` and a `finally`.
+        """
+        shape = self.shape()
+        steps = [self.fresh("v") for _ in range(self.of([1, 2]))]
+        result, after = self.fresh("v"), [self.target((), writable=False)] if self.chance(30) else []
+        for name in after:
+            self.line(f"{name} = {self.tame(())}")
+            self.bind(Name(name, ()))
+        self.line("try:")
+        with self.inside():
+            for step in steps:
+                self.line(f"{step} = {self.tame(shape)}")
+                self.bind(Name(step, shape))
+                if self.chance(50):
+                    self.line(f"if {self.condition()}:")
+                    with self.inside():
+                        if self.chance(40):
+                            self.line(f"{step} = {self.tame(shape)}")
+                        elif self.has("exits") and self.indent > 2 and self.chance(40):
+                            self.line(self.jump())
+                        else:
+                            self.line("raise ValueError")
+            self.line(f"{result} = {self.tame(shape)}")
+        self.line("except ValueError:")
+        with self.inside():
+            self.line(f"{result} = {self.tame(shape)}")
+            if self.has("exits") and self.indent > 2 and self.chance(20):
+                self.line(self.jump())
+        self.bind(Name(result, shape))
+        if self.chance(20):
+            self.line("else:")
+            with self.inside():
+                self.line(f"{result} = {self.tame(shape)}")
+        for name in after:
+            self.line("finally:")
+            self.line(f"    {name} = {self.tame(())}")
+
     def leave(self, depth: int) -> None:
         """`break`, `continue` or an early `return`, under a condition."""
         self.line(f"if {self.condition()}:")
+        self.line("    " + self.jump())
+
+    def jump(self) -> str:
         returned = "return" if self.returns is None else f"return {self.expression(self.returns, 1)}"
-        self.line("    " + self.of(["break", "continue", returned] if self.loops else [returned]))
+        return self.of(["break", "continue", returned] if self.loops else [returned])
 
     # -- lists and dictionaries -----------------------------------------------------------------------
 

@@ -123,6 +123,31 @@ def test_generator_inside_max_and_min():
     assert_gradient(f, VECTOR)
 
 
+def test_max_and_min_of_pairs():
+    def f(x):
+        high, i = max((x[k] ** 3, k) for k in range(len(x)))
+        low, j = min((x[k] ** 3, -k) for k in range(len(x)))
+        largest = max((x[k] * x[k], x[k - 1]) for k in range(3))
+        return high * low * x[i] + x[-j] * largest[0] * largest[1]
+
+    assert_gradient(f, VECTOR)
+
+
+def test_max_of_pairs_that_tie_in_the_first():
+    def f(x):
+        return max((1.0 if e > 0.0 else 0.0, e * e) for e in x)[1]
+
+    assert_gradient(f, VECTOR)
+
+
+def test_max_of_lists_by_a_key():
+    def f(x):
+        row = max([[x[0], x[1]], [x[2], x[0] * x[1]]], key=lambda r: r[1])
+        return row[0] * row[1]
+
+    assert_gradient(f, VECTOR)
+
+
 def test_array_from_a_comprehension():
     def f(x):
         a = np.array([e * e for e in x])

@@ -9,7 +9,7 @@ import types
 
 import numpy as np
 import pytest
-from helpers import assert_gradient
+from helpers import assert_gradient, assert_refused
 
 import adjoin
 
@@ -219,6 +219,30 @@ def test_nested_function_defined_in_a_loop():
         return s
 
     assert_gradient(f, 0.9)
+
+
+def test_nested_function_defined_in_a_loop_and_called_after_it():
+    def f(x):
+        for i in range(3):
+
+            def scaled(a):
+                return a * x[i]
+
+        return scaled(x[0]) * scaled(x[1])
+
+    assert_gradient(f, np.array([0.7, 1.9, -1.3]))
+
+
+def test_nested_function_whose_defaults_come_from_a_loop_that_has_ended():
+    def f(x):
+        for i in range(3):
+
+            def scaled(a, k=i):
+                return a * x[k]
+
+        return scaled(x[0])
+
+    assert_refused(f, np.array([0.7, 1.9, -1.3]), line="return scaled(x[0])")
 
 
 def test_function_returned_by_a_function():

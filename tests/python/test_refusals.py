@@ -218,15 +218,6 @@ STATE = State()
 STATE.total = 1.0
 
 
-def test_attribute_of_a_global_object_set_and_read():
-    def f(x):
-        if x > 0.0:
-            STATE.total = x
-        return STATE.total * 2.0
-
-    assert_refused(f, 1.3, line="STATE.total = x")
-
-
 def test_what_is_only_written_to_is_no_reason_to_refuse():
     log = collections.deque()
 

@@ -860,6 +860,11 @@ def method(
         from .containers import list_method
 
         return list_method(reader, frame, x, name, args, kwargs, node)
+    if isinstance(x, Var) and x in reader.outside:
+        from .containers import CHANGING, grow_outside
+
+        if name in CHANGING:
+            return grow_outside(reader, frame, x, name, args, node)
     if isinstance(x, DictValue):
         from .containers import dict_method
 
@@ -1226,25 +1231,29 @@ def _sum(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], 
 def _extremum_of(function: Any) -> Callable[..., Any]:
     def handler(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         from .loops import listed
+        from .ordering import first_by_key
 
-        if kwargs.get("key", Const(None)) != Const(None) and "default" not in kwargs:
-            from .ordering import first_by_key
-
+        key = kwargs.get("key", Const(None))
+        if key != Const(None) and "default" not in kwargs:
             among = args[0] if len(args) == 1 else reader.new(ListValue(list(args)))
-            return first_by_key(reader, frame, function, among, kwargs["key"], node)
+            return first_by_key(reader, frame, function, among, key, node)
         if kwargs.keys() - {"default"}:
             return NotImplemented
         if len(args) > 1:
             items = args
         elif isinstance(args[0], Tup) or (isinstance(args[0], ListValue) and args[0].var is None):
             items = list(args[0].items)
-        elif isinstance(args[0], Generator | Iteration | Steps):
-            made = listed(reader, args[0], frame, node)
+        elif isinstance(args[0], Generator | Iteration | Steps | ListValue):
+            made = listed(reader, args[0], frame, node) if not isinstance(args[0], ListValue) else args[0]
             if made.var is not None:
+                if _compared_by_parts(made.element) and not kwargs:
+                    return first_by_key(reader, frame, function, made, key, node)
                 return operation(reader, frame, Ref(function, function.__name__), [made], kwargs, node)
             items = list(made.items)
         else:
             return operation(reader, frame, Ref(function, function.__name__), args, kwargs, node)
+        if any(isinstance(i, Tup | ListValue) for i in items):
+            return first_by_key(reader, frame, function, reader.new(ListValue(items)), key, node)
         if not all(isinstance(i, Var | Const) for i in items):
             return NotImplemented
         if all(isinstance(i, Const) for i in items) and items:
@@ -1252,6 +1261,12 @@ def _extremum_of(function: Any) -> Callable[..., Any]:
         return operation(reader, frame, Ref(function, function.__name__), [Tup(tuple(items))], {}, node)
 
     return handler
+
+
+def _compared_by_parts(kind: Kind) -> bool:
+    """Whether Python compares values of this kind element by element: tuples and lists."""
+    opaque = isinstance(kind, Opaque) and kind.type in (tuple, list)
+    return opaque or isinstance(kind, Container | SequenceKind)
 
 
 BUILTINS.update(callbacks.READ)

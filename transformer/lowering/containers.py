@@ -13,7 +13,7 @@ import libcst as cst
 from ...runtime import support_memory
 from ..errors import Code
 from ..infer import arg_kind
-from ..ir import DELETE, INDEX, Arg, Const, Op, Ref, Tup
+from ..ir import DELETE, INDEX, Arg, Const, Op, Ref, Tup, Var
 from ..kinds import INT, UNDEFINED, Kind, Opaque, join
 from ..kinds import Sequence as SequenceKind
 from .expressions import opened, subscript
@@ -75,7 +75,8 @@ def repeated(reader: Reader, frame: Frame, x: ListValue, count: Any, node: cst.C
     return made
 
 
-_CHANGING = frozenset({"append", "extend", "pop", "insert", "clear", "reverse", "remove", "sort"})
+#: The methods that change a list.
+CHANGING = frozenset({"append", "extend", "pop", "insert", "clear", "reverse", "remove", "sort"})
 
 
 def list_method(
@@ -87,8 +88,10 @@ def list_method(
     kwargs: dict[str, Any],
     node: cst.CSTNode | None,
 ) -> Any:
-    if x.origin is not None and name in _CHANGING:
-        return _outside_list(reader, frame, x, name, args, node)
+    if x.origin is not None and name in CHANGING:
+        return grow_outside(reader, frame, x.origin, name, args, node)
+    if name in CHANGING:
+        reader.check_own(x)
     if x.var is None:
         return _known_list(reader, frame, x, name, args, kwargs, node)
     if name == "append":
@@ -133,11 +136,10 @@ def list_method(
     )
 
 
-def _outside_list(
-    reader: Reader, frame: Frame, x: ListValue, name: str, args: list[Any], node: cst.CSTNode | None
+def grow_outside(
+    reader: Reader, frame: Frame, origin: Var, name: str, args: list[Any], node: cst.CSTNode | None
 ) -> Any:
     """A list of the surrounding code is changed for good; what is in it is then no longer known."""
-    assert x.origin is not None
     if name not in ("append", "extend", "clear"):
         reader.refuse(
             frame,
@@ -146,8 +148,10 @@ def _outside_list(
             f"a list of the surrounding code is changed by {name}",
             "pass it in, return it",
         )
-    reader.stale.add(x.origin)
-    reader.do(Op("log", name), x.origin, *map(reader.arg, args))
+    reader.stale.add(origin)
+    if name == "extend" and isinstance(args[0], ListValue) and args[0].var is None:
+        args = [Tup(tuple(args[0].items))]  # only what is in it is shared
+    reader.do(Op("log", name), origin, *map(reader.share, args))
     return Const(None)
 
 
@@ -218,6 +222,8 @@ def dict_method(
     kwargs: dict[str, Any],
     node: cst.CSTNode | None,
 ) -> Any:
+    from .statements import delete, store
+
     if name == "items":
         return Steps([Tup((Const(k), v)) for k, v in x.items.items()])
     if name == "keys":
@@ -234,21 +240,21 @@ def dict_method(
         if name == "pop" and (key in x.items or len(args) > 1):
             if key not in x.items:
                 return default
-            reader.change(x)
-            return x.items.pop(key)
+            held = x.items[key]
+            delete(reader, frame, x, args[0])
+            return held
         if name == "setdefault":
             if key not in x.items:
-                reader.change(x)
-                x.items[key] = default
+                store(reader, frame, x, args[0], default, node)
             return x.items[key]
-    if x.origin is not None and name in ("pop", "setdefault", "update", "clear", "popitem"):
+    if x.origin is not None and name in ("pop", "setdefault", "clear", "popitem"):
         reader.refuse(
             frame, node, Code.MUTATION, f"a dict of the surrounding code is changed by {name}", "pass it in"
         )
     if name == "update":
-        reader.change(x)
+        new = {}
         if args and isinstance(args[0], DictValue):
-            x.items.update(args[0].items)
+            new.update(args[0].items)
         elif args:
             reader.refuse(
                 frame,
@@ -257,7 +263,8 @@ def dict_method(
                 "update() with something that is no known dict",
                 "assign key by key",
             )
-        x.items.update(kwargs)
+        for key, item in {**new, **kwargs}.items():
+            store(reader, frame, x, Const(key), item, node)
         return Const(None)
     reader.refuse(
         frame,

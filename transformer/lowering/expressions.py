@@ -18,7 +18,7 @@ from ...runtime.array_modules import counterpart
 from ...runtime.rules.methods import ATTRIBUTES
 from ..errors import Code
 from ..infer import arg_kind, size_of
-from ..ir import BINARY, COMPARISONS, INDEX, UNBOUND, Arg, Const, Let, Op, Ref, Slc, Tup, Var
+from ..ir import BINARY, COMPARISONS, INDEX, LENGTH, UNBOUND, Arg, Const, Let, Op, Ref, Slc, Tup, Var
 from ..kinds import (
     UNDEFINED,
     UNKNOWN,
@@ -765,7 +765,7 @@ def _first_of(reader: Reader, x: Iteration, at: Slc) -> Iteration:
     plain = reader.let(INDEX, x.plain, at, kind=Opaque(range))
     constant = x.constant[: at.stop.value] if x.constant is not None and isinstance(at.stop, Const) else None
     return Iteration(
-        lambda: reader.let(Op("call", "len", len, Ref(len, "len")), plain), x.item, plain, constant
+        lambda: reader.let(LENGTH, plain), x.item, plain, constant
     )
 
 

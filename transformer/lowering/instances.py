@@ -174,11 +174,15 @@ def _read(
             inner = _refill(values, leaves)
             shown = [inner.pop(("around", i)) for i in range(len(around))]
             outer, reader.calls = reader.calls, []
+            entry, reader.entry, opened, reader.opened = reader.entry, [], reader.opened, {}
+            reader.catching += 1  # it may be called in a `try`
             try:
                 with _surrounded(around, shown):
                     result = read_again(inner)
             finally:
                 reader.calls = outer
+                read_first, reader.entry, reader.opened = reader.entry, entry, opened
+                reader.catching -= 1
             yielded = reader.arg(result)
         _refuse_changes(reader, frame, instance, node)
         try:
@@ -193,7 +197,7 @@ def _read(
             )
         same = _kinds(settled) == _kinds(instance.result)
         instance.result = settled
-        body = Block(tuple(statements), (yielded,))
+        body = Block((*read_first, *statements), (yielded,))
         written, handed_back = _written(body, instance.params)
         same = same and (written, handed_back) == (instance.written, instance.handed_back)
         instance.written, instance.handed_back = written, handed_back
@@ -214,7 +218,7 @@ def _complete(reader: Reader, frame: Frame, instance: Instance, body: Block, nod
 
     (result,) = body.yields
     body = Block(body.body, (_returned(instance, result),))
-    free = {f.var for f, _ in reader.free.values()}
+    free = {f.var for f in reader.free.values()}
     instance.extra = tuple(v for v in dict.fromkeys(in_order(body)) if v in free)
     body = _passing_on(body, instance)
     made = Function(instance.name, (*instance.params, *instance.extra), body)

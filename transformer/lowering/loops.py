@@ -22,6 +22,7 @@ from ..analyses.aliases import Aliases
 from ..errors import Code
 from ..infer import arg_kind
 from ..ir import (
+    LENGTH,
     TRUE,
     UNBOUND,
     Arg,
@@ -45,7 +46,7 @@ from .calls import builtin, call
 from .expressions import Unroll, give_up_if_static, known_truth, opened, subscript, value
 from .reader import DEAD, Carried, Frame, Reader
 from .scopes import assigned_names, names_read
-from .statements import BREAK, CONTINUE, any_of, assign, exit_flags, flatten, read
+from .statements import BREAK, CONTINUE, RESULT, any_of, assign, exit_flags, flatten, read
 from .tree import children
 from .values import (
     Choice,
@@ -97,7 +98,7 @@ def iteration(reader: Reader, frame: Frame, x: Any, node: cst.CSTNode | None) ->
     if isinstance(x, Var | Ref):
         held = x if isinstance(x, Var) else reader.value(x, kind=Opaque(None))
         return Iteration(
-            lambda: reader.let(Op("call", "len", len, Ref(len, "len")), held),
+            lambda: reader.let(LENGTH, held),
             lambda i: reader.index(held, i),
             held,
         )
@@ -110,7 +111,7 @@ def _positions(reader: Reader, x: Var) -> Iteration:
     def count() -> Arg:
         if isinstance(x.kind, Array) and x.kind.dims and isinstance(x.kind.dims[0], int):
             return Const(x.kind.dims[0])
-        return reader.let(Op("call", "len", len, Ref(len, "len")), x)  # type: ignore[no-any-return]
+        return reader.let(LENGTH, x)  # type: ignore[no-any-return]
 
     return Iteration(count, lambda i: opened(reader, reader.index(x, i)))
 
@@ -130,7 +131,7 @@ def _range(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, Any]
     def count() -> Arg:
         if constant is not None:
             return Const(len(constant))
-        return reader.let(Op("call", "len", len, Ref(len, "len")), plain)  # type: ignore[no-any-return]
+        return reader.let(LENGTH, plain)  # type: ignore[no-any-return]
 
     def item(i: Arg) -> Arg:
         scaled = i if step == Const(1) else reader.binary("*", step, i)
@@ -427,7 +428,7 @@ def over_items(
 
 def over(reader: Reader, frame: Frame, rows: Var, step: Callable[[Arg], None], node: Any) -> None:
     """A loop over the positions of an array's rows."""
-    positions = Iteration(lambda: reader.let(Op("call", "len", len, Ref(len, "len")), rows), lambda i: i)
+    positions = Iteration(lambda: reader.let(LENGTH, rows), lambda i: i)
     _over(reader, frame, positions, step, frozenset(), node)
 
 
@@ -774,12 +775,14 @@ class Loop:
         self, reader: Reader, frame: Frame, names: frozenset[str], outside: frozenset[str], node: Any
     ) -> None:
         self.reader, self.frame, self.node = reader, frame, node
-        self.names, self.outside = names, set(outside)
+        self.names, self.outside = set(names), set(outside)
         self.read_early: set[str] = set()  # names that a trip may read before it binds them
         self.assumed: dict[Any, Any] = {}  # kinds of carried leaves, by where they are
         self.taken: dict[Any, dict[Any, Any]] = {}  # dicts and objects at the start of a trip
         self.containers: list[Mutable] = []
         self.grown: list[Mutable] = []  # containers that must become objects before the loop
+        self.functions: dict[str, Closure] = {}  # that only the body defines
+        self.bound_anew: set[str] = set()  # names that only the body binds, of what cannot be carried
         self.iterable: Arg | None = None
         self.snapshots: Arg | None = None
         self.index_kind: Kind = INT
@@ -835,7 +838,7 @@ class Loop:
         reader, frame = self.reader, self.frame
         self.grown, self.changed = [], False
         self.params, self.inits, self.yields, self.outs = [], [], [], []
-        site = reader.site
+        site, stale = reader.site, len(reader.stale)
         slots: list[tuple[Any, Any, Any]] = []  # key, value at the start of a trip, value before the loop
         for name in sorted(self.names, key=lambda n: list(env).index(n) if n in env else len(env)):
             init = env.get(name, UNBOUND)
@@ -860,7 +863,7 @@ class Loop:
                 del frame.env[name]
         self.index = Var("", self.index_kind)
         frame.loops += 1
-        frame.assigned.append(self.names)
+        frame.assigned.append(frozenset(self.names))
         inits = list(self.inits)
         params = list(self.params)
         try:
@@ -875,6 +878,7 @@ class Loop:
                 reader.site = site
                 frame.env.pop(CONTINUE, None)
                 flags = exit_flags(frame)
+                self._carry_results()
                 for key, start, init in slots:
                     new = (
                         frame.env.get(key[1], UNBOUND)
@@ -887,6 +891,7 @@ class Loop:
             frame.loops -= 1
             frame.assigned.pop()
         self._look_at_containers(mark, born)
+        self.changed = self.changed or len(reader.stale) > stale  # the trip before has made them grow
         if self.changed or self.grown or reader.widened:
             return False
         outs = [Var(p.name, p.kind) for p in params]
@@ -939,8 +944,17 @@ class Loop:
                     frame.env.pop(key[1], None)
                 else:
                     frame.env[key[1]] = end
+        frame.lost |= self.bound_anew
+        frame.env |= self.functions
         self._fill(ended, 1)
         return True
+
+    def _carry_results(self) -> None:
+        """What a `return` in the body has evaluated is carried out of the loop."""
+        results = {name for name in self.frame.env if name.startswith(RESULT)} - self.names
+        self.names |= results
+        self.outside |= results
+        self.changed = self.changed or bool(results)
 
     def _fill(self, slots: list[tuple[Any, Any, Any]], which: int) -> None:
         """Put values into the cells of the containers."""
@@ -1017,8 +1031,10 @@ class Loop:
         elif _Fields.of(new) is not None and (start is UNBOUND or _Fields.of(start) == _Fields.of(new)):
             self.assumed[key] = _Fields.of(new)
             self.changed = True
+        elif start is UNBOUND and isinstance(new, Closure) and not new.defaults and new.frame is self.frame:
+            self.functions[key[1]] = new  # it finds its names when it is called
         elif start is UNBOUND and not isinstance(new, Var | Const | ListValue):
-            pass  # bound anew by each trip, and not to be read after the loop
+            self.bound_anew.add(key[1])  # by each trip, and not to be read after the loop
         elif isinstance(new, Closure) and isinstance(start, Closure) and new.node is start.node:
             pass
         elif isinstance(start, Var | Const | Tup | ListValue) and not isinstance(new, Closure):

@@ -74,8 +74,8 @@ def lower_source(source: Source, kinds: dict[str, Kind], spread: dict[str, int])
     reader.site = None
     result = read_body(reader, frame, source.node)
     returned = reader.arg(result)
-    free = [f for f, _ in reader.free.values()]
-    body = Block(tuple(reader.statements), (returned,))
+    free = list(reader.free.values())
+    body = Block((*reader.entry, *reader.statements), (returned,))
     made = Function(source.function.__name__, tuple(params), body, tuple(f.var for f in free))
     return Lowered(made, returned, given, free, reader.guards, reader.sources, reader)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...runtime.support_sorting import first_extreme, order_of
-from ..ir import Arg, Const, Op, Ref
+from ..ir import LENGTH, Arg, Const
 from ..kinds import INT, Array
 from .calls import builtin, call, helper_op
 from .expressions import subscript
@@ -37,7 +37,7 @@ def ordered(reader: Reader, frame: Frame, x: Any, kwargs: dict[str, Any], node: 
         return NotImplemented
     items, keys = _items_and_keys(reader, frame, steps, key, node)
     order = reader.let(helper_op(order_of), reader.run(keys), reader.arg(reverse), kind=Array("i8", (None,)))
-    positions = Iteration(lambda: reader.let(Op("call", "len", len, Ref(len, "len")), order, kind=INT), _same)
+    positions = Iteration(lambda: reader.let(LENGTH, order, kind=INT), _same)
     made = reader.new(ListValue([]))
     reader.run(made)
 
@@ -59,6 +59,8 @@ def _items_and_keys(
     reader: Reader, frame: Frame, steps: Any, key: Any, node: Any
 ) -> tuple[ListValue, ListValue]:
     items = listed(reader, steps, frame, node)
+    if key == Const(None):
+        return items, items
     mapped: list[Any] = []
     if items.var is None:
         mapped = [call(reader, frame, key, [item], {}, node) for item in items.items]
@@ -78,7 +80,7 @@ def _items_and_keys(
 
 
 def first_by_key(reader: Reader, frame: Frame, function: Any, x: Any, key: Any, node: Any) -> Any:
-    """`max(x, key=key)` or `min`."""
+    """`max(x, key=key)` or `min`; the key is `Const(None)` for tuples and lists, which Python compares."""
     items, keys = _items_and_keys(reader, frame, iteration(reader, frame, x, node), key, node)
     at = reader.let(helper_op(first_extreme), reader.run(keys), Const(function is max), kind=INT)
     return subscript(reader, frame, items, at, node)

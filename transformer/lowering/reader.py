@@ -24,6 +24,7 @@ from ..comments import notes_at
 from ..errors import AdjoinError, Code, Where
 from ..infer import arg_kind
 from ..ir import (
+    FALSE,
     NOT_IMPORTABLE,
     RAISE,
     UNBOUND,
@@ -80,6 +81,12 @@ Path = tuple[tuple[str, Any], ...]
 DEAD = "%dead"
 
 
+def is_flag(name: str) -> bool:
+    """Whether a name says that a jump was taken: it is False where nothing has bound it."""
+    return name in ("%done", "%break", "%continue") or name.startswith("%return")
+
+
+
 
 @dataclass(eq=False)
 class Frame:
@@ -91,11 +98,15 @@ class Frame:
     parent: Frame | None = None  # the frame of the enclosing function, for a nested one
     env: dict[str, Any] = field(default_factory=dict)
     loops: int = 0  # loops of this function around the current statement
-    returns: list[cst.BaseExpression | None] = field(default_factory=list)  # `return` inside loops, by number
+    # what a `return` inside loops returns, by number: an expression, or the name of what it has evaluated
+    returns: list[cst.BaseExpression | str | None] = field(default_factory=list)
     assigned: list[frozenset[str]] = field(default_factory=list)  # names that each loop around may bind
     can_unroll: bool = False  # the loop around counts over known integers
     body: cst.CSTNode | None = None
     name: str = ""
+    tries: list[bool] = field(default_factory=list)  # each `try` around; whether it has a `finally`
+    results: list[cst.BaseExpression] = field(default_factory=list)  # what `return` evaluates inside of them
+    lost: set[str] = field(default_factory=set)  # functions and containers that only a loop has bound
 
 
 class Carried(Exception):
@@ -115,6 +126,17 @@ class Free:
     kind: Kind
 
 
+def _make_oldest(value: Any) -> None:
+    """Containers of before everything that is read."""
+    if isinstance(value, Tup):
+        for item in value.items:
+            _make_oldest(item)
+    elif isinstance(value, Mutable):
+        value.serial = 0
+        for cell in value.cells.values():
+            _make_oldest(cell)
+
+
 class Reader(Builder):
     """Reads source into statements."""
 
@@ -122,14 +144,18 @@ class Reader(Builder):
         super().__init__()
         self.journal: list[tuple[Mutable, dict[Any, Any], Var | None]] = []
         self.serial = 0
-        self.free: dict[Path, tuple[Free, Any]] = {}
+        self.free: dict[Path, Free] = {}
+        self.opened: dict[Path, Any] = {}  # what the function being read has of them, taken apart
+        self.entry: list[Statement] = []  # what it reads of them when it begins
+        self.outside: set[Var] = set()  # lists of the surrounding code that are not taken apart
+        self.frozen: set[Mutable] = set()  # what the surrounding code has been given
         self.guards: dict[Path, str] = {}  # constants read from the user's globals, with what they were
         self.sources: list[Source] = []
         self.calls: list[
             tuple[Any, int]
         ] = []  # functions being read, outermost first, with the blocks around
         self.read: dict[int, tuple[Any, Source]] = {}
-        self.stale: set[Var] = set()  # lists of the surrounding code that have been changed
+        self.stale: set[Var] = set()  # lists of the surrounding code that have grown
         self.root_name = ""
         self.memo: dict[Any, Kind] = {}  # kinds of the elements of a list, by where in the source it is made
         self.maybe_unbound: set[Var] = set()  # names that some path does not bind
@@ -140,6 +166,7 @@ class Reader(Builder):
         self.splicing = False  # reading a rule's or helper's body, not the user's
         self.rereading = False  # reading code that was generated
         self.as_it_is: Ref | None = None  # the call instead of which a body is being read
+        self.catching = 0  # how many `try` around, in this function or a caller, may go on after an exception
         self.static_only = False  # give up at the first branch that is not decided
 
     # -- errors ------------------------------------------------------------------------------------
@@ -178,6 +205,7 @@ class Reader(Builder):
 
     def change(self, container: Mutable) -> None:
         """To be called before a known container is changed."""
+        self.check_own(container)
         self.journal.append((container, container.cells, container.var))
 
     def rewind(self, mark: int) -> None:
@@ -186,9 +214,35 @@ class Reader(Builder):
             container, cells, var = self.journal.pop()
             container.restore(cells, var)
 
+    def check_own(self, container: Mutable) -> None:
+        """Refuse to change what the surrounding code has been given: it would not see that."""
+        if container in self.frozen:
+            raise AdjoinError(
+                Code.MUTATION,
+                "a list, dict or object is put into one of the surrounding code, and then changed",
+                where=Where.of(self.site) if self.site else None,
+                rewrite="put a copy there, or change it before",
+            )
+
+    def share(self, value: Any) -> Arg:
+        """An operand that the surrounding code gets to hold."""
+        if isinstance(value, ListValue | DictValue) and value.origin is not None:
+            return value.origin
+        self._freeze(value)
+        return self.arg(value)
+
+    def _freeze(self, value: Any) -> None:
+        if isinstance(value, Tup):
+            for item in value.items:
+                self._freeze(item)
+        elif isinstance(value, Mutable) and getattr(value, "origin", None) is None:
+            self.frozen.add(value)
+            for cell in value.cells.values():
+                self._freeze(cell)
+
     def check_known(self, x: Any) -> None:
         """Refuse to read a list of the surrounding code that has been changed here."""
-        if isinstance(x, ListValue) and x.origin in self.stale:
+        if (x.origin if isinstance(x, ListValue) else x) in self.stale:
             raise AdjoinError(
                 Code.MUTATION,
                 "a list of the surrounding code is changed here, and then read",
@@ -212,6 +266,8 @@ class Reader(Builder):
         """A value as an operand of the running program."""
         if isinstance(value, Tup):
             return Tup(tuple(self.arg(v) for v in value.items), value.cls)
+        if isinstance(value, Var):
+            self.check_known(value)
         if isinstance(value, Var | Const | Ref | Lst | Dct):
             return value
         if isinstance(value, Slc):
@@ -256,12 +312,18 @@ class Reader(Builder):
         home = f"from {cls.__module__} import {outer}" if found is cls else NOT_IMPORTABLE
         return Ref(cls, cls.__qualname__, home)
 
-    def open(self, var: Arg, kind: Kind, name: str) -> Any:
-        """A value of a known structure, taken apart: each leaf becomes a variable of its own."""
+    def open(self, var: Arg, kind: Kind, name: str, outside: bool = False) -> Any:
+        """A value of a known structure, taken apart: each leaf becomes a variable of its own.
+
+        `outside`: the surrounding code holds it too, and sees what is done to it.
+        """
         if isinstance(kind, Static):
             return self.static(kind.value, name)
+        if outside and isinstance(kind, SequenceKind) and isinstance(var, Var):
+            self.outside.add(var)
         if not isinstance(kind, Container):
             return var
+        outside = outside or (isinstance(kind.type, type) and kind.type not in (dict, list, tuple))
         parts: dict[Any, Any] = {}
         for key, item in zip(kind.keys, kind.items, strict=True):
             leaf = key if isinstance(key, str) and key.isidentifier() else f"{name}_{key}"
@@ -272,11 +334,12 @@ class Reader(Builder):
                 part: Arg = self.let(_attribute(key), var, name=leaf, kind=item)
             else:
                 part = self.let(_index_op(), var, Const(key), name=leaf, kind=item)
-            parts[key] = self.open(part, item, leaf)
+            parts[key] = self.open(part, item, leaf, outside)
+        origin = var if outside and isinstance(var, Var) else None
         if kind.type is dict:
-            return self.new(DictValue(parts))
+            return self.new(DictValue(parts, origin=origin))
         if kind.type is list:
-            return self.new(ListValue(list(parts.values())))
+            return self.new(ListValue(list(parts.values()), origin=origin))
         if issubclass(kind.type, tuple):
             named = hasattr(kind.type, "_fields")
             return Tup(tuple(parts.values()), self.class_ref(kind.type) if named else None)
@@ -319,12 +382,21 @@ class Reader(Builder):
             return Ref(obj, text, "")
         if path not in self.free:
             self.free[path] = self._free(text, path, signature_kind(obj, f"{text}@{len(self.free)}"))
-        free, opened = self.free[path]
-        if opened is None:
-            opened = self.open(free.var, free.kind, free.var.name)
-            if isinstance(opened, ListValue | DictValue):
-                opened.origin = free.var
-                self.free[path] = (free, opened) if not self.nested else (free, None)
+        if path not in self.opened:
+            self.opened[path] = self._open_outside(self.free[path])
+        return self.opened[path]
+
+    def _open_outside(self, free: Free) -> Any:
+        """A value of the surrounding code, taken apart where the function begins.
+
+        So it is the same one wherever the function reads it or changes it.
+        """
+        born, place = self.serial, (self.statements, self.site)
+        self.statements, self.site = self.entry, None
+        opened = self.open(free.var, free.kind, free.var.name, outside=True)
+        self.statements, self.site = place
+        self.serial = born
+        _make_oldest(opened)
         return opened
 
     def spelled(self, ref: Ref) -> Ref | None:
@@ -347,14 +419,13 @@ class Reader(Builder):
         assert ref.path is not None
         if ref.path not in self.free:
             self.free[ref.path] = self._free(ref.text, ref.path, Opaque(None))
-        return self.free[ref.path][0].var
+        return self.free[ref.path].var
 
-    def _free(self, text: str, path: Path, kind: Kind) -> tuple[Free, Any]:
+    def _free(self, text: str, path: Path, kind: Kind) -> Free:
         name = text if text.isidentifier() else str(path[-1][1])
-        if any(f.var.name == name for f, _ in self.free.values()):
+        if any(f.var.name == name for f in self.free.values()):
             name = f"{name}_{len(self.free)}"
-        var = Var(name, kind)
-        return Free(var, path, kind), None if isinstance(kind, Container) else var
+        return Free(Var(name, kind), path, kind)
 
     def lookup(self, frame: Frame, name: str, node: cst.CSTNode | None = None) -> Any:
         """The value of a name: local, of an enclosing function, or found in the Python namespaces."""
@@ -368,6 +439,14 @@ class Reader(Builder):
                     self.maybe_unbound.discard(value)
                     self.do(Op("touch", name), value)
                 return value
+            if name in at.lost:
+                self.refuse(
+                    frame,
+                    node,
+                    Code.UNSUPPORTED_SYNTAX,
+                    f"{name!r} is bound in a loop, and used after it",
+                    "bind it before the loop",
+                )
             if any(name in names for names in at.assigned):
                 raise Carried(name)  # bound by an earlier trip of a loop, if at all
             if at.function is not None:
@@ -472,7 +551,7 @@ class Reader(Builder):
         merge = Merge(self, frame, condition, (first, second), born, holders)
         env: dict[str, Any] = {}
         for name in [*env1, *(n for n in env2 if n not in env1)]:
-            missing = Const(False) if name.startswith("%") and name != "%value" else UNBOUND
+            missing = FALSE if is_flag(name) else UNBOUND
             env[name] = merge(env1.get(name, missing), env2.get(name, missing), name.strip("%"))
         value = merge(value1, value2, "")
         for container in dict.fromkeys([*state1, *state2]):
@@ -618,13 +697,9 @@ class Merge:
             return Choice(self.condition, a, b)
         one, two = self._arg(a, self.first), self._arg(b, self.second)
         out = Var(name, join(arg_kind(one), arg_kind(two)))
-        if (
-            one == Const(True)
-            and two == Const(False)
-            and isinstance(self.condition, Var)
-            and self.condition.kind == BOOL
-        ):
-            return self.condition
+        if isinstance(self.condition, Var) and self.condition.kind == BOOL:
+            if one in (Const(True), self.condition) and two in (Const(False), self.condition):
+                return self.condition
         if (one is UNBOUND) != (two is UNBOUND) and name in _local_names_of(self.reader):
             self.reader.maybe_unbound.add(out)
         self.outs.append(out)

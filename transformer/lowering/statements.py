@@ -60,13 +60,16 @@ from .expressions import (
     unpacked,
     value,
 )
-from .reader import DEAD, Frame, Reader
-from .tree import children
+from .reader import DEAD, Frame, Reader, is_flag
+from .tree import children, flatten
 from .values import Closure, DictValue, Flat, ListValue, ObjectValue
 
 STATEMENTS: dict[type[cst.CSTNode], Callable[[Reader, Frame, Any], None]] = {}
 
 VALUE, DONE, BREAK, CONTINUE = "%value", "%done", "%break", "%continue"
+
+#: What a `return` in a loop has evaluated, by number.
+RESULT = "%result"
 
 
 def statement(*types: type[cst.CSTNode]) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -98,17 +101,6 @@ def read_body(reader: Reader, frame: Frame, node: cst.FunctionDef | cst.Lambda) 
         return frame.env[VALUE] if returned == TRUE else Const(None)
     result = frame.env[VALUE]
     return reader.branches(frame, returned, lambda: result, lambda: Const(None))
-
-
-def flatten(body: cst.BaseSuite) -> list[cst.CSTNode]:
-    """The statements of a suite; `a; b` on a line are two."""
-    flat: list[cst.CSTNode] = []
-    for line in body.body:
-        if isinstance(line, cst.SimpleStatementLine):
-            flat.extend(line.body)
-        else:
-            flat.append(line)
-    return flat
 
 
 def read(reader: Reader, frame: Frame, statements: Sequence[cst.CSTNode]) -> None:
@@ -201,7 +193,7 @@ def exit_flags(frame: Frame) -> dict[str, Any]:
     return {
         name: flag
         for name, flag in frame.env.items()
-        if (name in (DONE, BREAK, CONTINUE) or name.startswith("%return"))
+        if is_flag(name)
         and flag != Const(False)
         and flag is not UNBOUND
     }
@@ -307,13 +299,32 @@ def _if(reader: Reader, frame: Frame, node: cst.If, rest: Sequence[cst.CSTNode])
 def _return(reader: Reader, frame: Frame, node: cst.Return) -> None:
     if frame.loops:
         frame.env[f"%return{len(frame.returns)}"] = Const(True)
-        frame.returns.append(node.value)
+        frame.returns.append(_evaluated_here(reader, frame, node.value))
         return
     _return_value(reader, frame, node.value)
 
 
-def _return_value(reader: Reader, frame: Frame, node: cst.BaseExpression | None) -> None:
-    frame.env[VALUE] = Const(None) if node is None else value(reader, frame, node)
+def _evaluated_here(
+    reader: Reader, frame: Frame, node: cst.BaseExpression | None
+) -> cst.BaseExpression | str | None:
+    """What `return node` returns from a loop, where it is evaluated after the loop.
+
+    In a `try` it is evaluated at once: what it raises may be caught, and a `finally` may change its names.
+    """
+    if node is None or not frame.tries or (isinstance(node, cst.Name) and not any(frame.tries)):
+        return node
+    if not any(each is node for each in frame.results):
+        frame.results.append(node)
+    name = f"{RESULT}{next(i for i, each in enumerate(frame.results) if each is node)}"
+    frame.env[name] = value(reader, frame, node)
+    return name
+
+
+def _return_value(reader: Reader, frame: Frame, node: cst.BaseExpression | str | None) -> None:
+    if isinstance(node, str):
+        frame.env[VALUE] = frame.env[node]
+    else:
+        frame.env[VALUE] = Const(None) if node is None else value(reader, frame, node)
     frame.env[DONE] = Const(True)
 
 
@@ -483,11 +494,14 @@ def store(reader: Reader, frame: Frame, obj: Any, at: Any, result: Any, node: cs
         ):
             reader.change(obj)
             obj.items[at.value] = result
+            _store_outside(reader, obj, at, result)
             return
         known = at.known() if isinstance(at, Slc) else None
         if known is not None:
+            items = spread(reader, frame, result, node)
             reader.change(obj)
-            obj.items[known] = spread(reader, frame, result, node)
+            obj.items[known] = items
+            _store_outside(reader, obj, at, ListValue(items))
             return
         reader.run(obj)
     if isinstance(obj, DictValue) and obj.var is None:
@@ -497,8 +511,7 @@ def store(reader: Reader, frame: Frame, obj: Any, at: Any, result: Any, node: cs
             )
         reader.change(obj)
         obj.items[at.value] = result
-        if obj.origin is not None:
-            reader.do(STORE, obj.origin, at, reader.arg(result), effect="io")
+        _store_outside(reader, obj, at, result)
         return
     if isinstance(obj, ObjectValue):
         call(reader, frame, attribute(reader, frame, obj, "__setitem__", node), [at, result], {}, node)
@@ -512,6 +525,7 @@ def store(reader: Reader, frame: Frame, obj: Any, at: Any, result: Any, node: cs
             "store element by element",
         )
     if isinstance(obj, ListValue):
+        reader.check_own(obj)
         stored = _element(reader, obj, result)
         reader.do(STORE, _list_var(obj), reader.arg(at), stored, effect="write")
         return
@@ -524,6 +538,29 @@ def store(reader: Reader, frame: Frame, obj: Any, at: Any, result: Any, node: cs
         reader.do(STORE, obj, reader.arg(at), held, effect="write")
         return
     reader.refuse(frame, node, Code.MUTATION, "this value cannot be stored into", "")
+
+
+def _store_outside(reader: Reader, obj: ListValue | DictValue, at: Arg, result: Any) -> None:
+    """What is stored in a list or dict of the surrounding code is stored for good."""
+    if obj.origin is not None:
+        reader.check_known(obj)
+        reader.do(STORE, obj.origin, at, reader.share(result), effect="io")
+
+
+def delete(reader: Reader, frame: Frame, obj: ListValue | DictValue, at: Arg) -> None:
+    """`del obj[at]`, at a known place of a known list or dict."""
+    reader.check_known(obj)
+    reader.change(obj)
+    try:
+        if isinstance(at, Slc):
+            del obj.items[_slice_of(at)]
+        elif isinstance(at, Const):
+            del obj.items[at.value]
+    except (KeyError, IndexError) as error:
+        reader.fail(frame, type(error), *error.args)
+        return
+    if obj.origin is not None:
+        reader.do(DELETE, obj.origin, at, effect="io")
 
 
 def _is_constant(at: Slc) -> bool:
@@ -560,7 +597,7 @@ def set_attribute(reader: Reader, frame: Frame, obj: Any, name: str, result: Any
         reader.change(obj)
         obj.attributes[name] = result
         if obj.origin is not None:
-            reader.do(Op("set", name), obj.origin, reader.arg(result), effect="io")
+            reader.do(Op("set", name), obj.origin, reader.share(result), effect="io")
         return
     if isinstance(obj, Var) and isinstance(obj.kind, Array) and name == "flat":
         stores.store_flat(reader, obj, Const(Ellipsis), reader.arg(result))
@@ -707,15 +744,14 @@ def _del(reader: Reader, frame: Frame, node: cst.Del) -> None:
         if isinstance(target, cst.Subscript):
             obj = value(reader, frame, target.value)
             at = index(reader, frame, target)
-            if isinstance(obj, ListValue | DictValue) and obj.var is None and isinstance(at, Const):
-                reader.change(obj)
-                del obj.items[at.value]
-                continue
-            if isinstance(obj, ListValue) and obj.var is None and isinstance(at, Slc) and _is_constant(at):
-                reader.change(obj)
-                del obj.items[_slice_of(at)]
+            known = isinstance(at, Const) or (
+                isinstance(obj, ListValue) and isinstance(at, Slc) and _is_constant(at)
+            )
+            if isinstance(obj, ListValue | DictValue) and obj.var is None and known:
+                delete(reader, frame, obj, at)
                 continue
             if isinstance(obj, ListValue):
+                reader.check_own(obj)
                 reader.do(DELETE, reader.run(obj), reader.arg(at), effect="write")
                 continue
         reader.refuse(frame, target, Code.MUTATION, "this `del` is not followed", "build a new list instead")

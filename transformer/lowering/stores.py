@@ -19,7 +19,7 @@ import numpy as np
 from ...runtime import support_memory as support
 from ..errors import Code
 from ..infer import arg_kind
-from ..ir import BINARY, STORE, Arg, Const, Op, Ref, Slc, Tup, Var, variables
+from ..ir import BINARY, LENGTH, STORE, Arg, Const, Op, Ref, Slc, Tup, Var, variables
 from ..kinds import Array, Number, Opaque, Unknown
 from .reader import Frame, Reader
 
@@ -358,7 +358,7 @@ def _shuffle(reader: Reader, frame: Frame, args: list[Any], kwargs: dict[str, An
 def shuffle(reader: Reader, frame: Frame, generator: Arg, args: list[Any], node: Any) -> Any:
     """`rng.shuffle(a)`: the order is drawn, then the rows are taken in that order."""
     target = target_of(reader, frame, args[0], node)
-    length = reader.let(Op("call", "len", len, Ref(len, "len")), target)
+    length = reader.let(LENGTH, target)
     order = reader.let(
         helper(support.shuffled_order), generator, length, kind=Array("i8", (None,)), effect="io"
     )

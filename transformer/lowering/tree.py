@@ -47,3 +47,14 @@ def _parts(cls: type[cst.CSTNode]) -> tuple[str, ...]:
 def _is_node(cls: type) -> bool:
     """Whether these are nodes; `isinstance` would ask an abstract base class every time."""
     return issubclass(cls, cst.CSTNode)
+
+
+def flatten(body: cst.BaseSuite) -> list[cst.CSTNode]:
+    """The statements of a suite; `a; b` on a line are two."""
+    flat: list[cst.CSTNode] = []
+    for line in body.body:
+        if isinstance(line, cst.SimpleStatementLine):
+            flat.extend(line.body)
+        else:
+            flat.append(line)
+    return flat

@@ -18,6 +18,8 @@ The same where a statement writes to an array: it is undone in reverse only if i
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import libcst as cst
@@ -25,8 +27,10 @@ import libcst as cst
 from ..errors import Code
 from ..infer import arg_kind
 from ..ir import (
+    FALSE,
     NONE,
     RAISE,
+    TRUE,
     UNBOUND,
     Arg,
     Block,
@@ -39,13 +43,14 @@ from ..ir import (
     Var,
     While,
     blocks,
+    rebuild,
     walk,
 )
 from ..kinds import INT, UNDEFINED, Kind, Opaque, join
-from .expressions import give_up_if_static, value
-from .reader import DEAD, Frame, Reader
-from .scopes import assigned_names, names_read
-from .statements import flatten, read
+from .expressions import give_up_if_static, known_truth, value
+from .reader import DEAD, Frame, Reader, is_flag
+from .scopes import assigned_names, captured_names, names_read, reads_and_binds
+from .statements import any_of, exit_flags, flatten, read
 from .tree import children
 from .values import ListValue
 
@@ -53,10 +58,59 @@ from .values import ListValue
 PATH, CAUGHT = "%path", "%caught"
 
 
+@dataclass(frozen=True)
+class Clause:
+    """An `except`: what it catches, its name for that, what it does, and whether it raises it again then."""
+
+    types: cst.BaseExpression | None
+    name: str | None
+    suite: list[cst.CSTNode]
+    again: bool = False
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A `try` without `finally`, to be read. `node` is where it stands; `read` reads its body."""
+
+    node: cst.CSTNode
+    body: list[cst.CSTNode]
+    clauses: list[Clause]
+    orelse: list[cst.CSTNode] = field(default_factory=list)
+    read: Callable[[Reader, Frame, Sequence[cst.CSTNode]], None] = read
+
+
 def read_try(reader: Reader, frame: Frame, node: cst.Try) -> None:
     give_up_if_static(reader)
-    body, final = flatten(node.body), node.finalbody
-    if final is not None and (jump := _jump(flatten(final.body))) is not None:
+    frame.tries.append(node.finalbody is not None)
+    try:
+        if node.finalbody is None:
+            _read_handled(reader, frame, _attempt_of(node))
+        else:
+            _read_with_final(reader, frame, node, flatten(node.finalbody.body))
+    finally:
+        frame.tries.pop()
+
+
+def _attempt_of(node: cst.Try) -> Attempt:
+    clauses = []
+    for handler in node.handlers:
+        named = None if handler.name is None else handler.name.name
+        name = named.value if isinstance(named, cst.Name) else None
+        clauses.append(Clause(handler.type, name, flatten(handler.body)))
+    orelse = [] if node.orelse is None else flatten(node.orelse.body)
+    return Attempt(node, flatten(node.body), clauses, orelse)
+
+
+def _read_with_final(reader: Reader, frame: Frame, node: cst.Try, final: list[cst.CSTNode]) -> None:
+    """What is in `finally` follows; if it does what can be noticed, a handler that raises again does it too.
+
+        try:                            try: a
+            a                  ->       except:
+        finally:                            c
+            c                               raise
+                                        c
+    """
+    if (jump := _jump(final)) is not None:
         reader.refuse(
             frame,
             jump,
@@ -64,16 +118,59 @@ def read_try(reader: Reader, frame: Frame, node: cst.Try) -> None:
             "a `finally` that ends with a jump replaces what was returned or raised before",
             "move it behind the `try`",
         )
-    if final is None:
-        _read_handled(reader, frame, node, body)
-        return
-    if not node.handlers:
-        _read_plain(reader, frame, node, body, lambda: read(reader, frame, flatten(final.body)))
-        return
-    site = reader.site
+    attempt = _attempt_of(node)
+    if attempt.clauses:
+        handled = partial(_read_handled, attempt=attempt)
+        attempt = Attempt(node, [node], [], read=lambda reader, frame, body: handled(reader, frame))
+    mark, names, site = len(reader.journal), dict(frame.env), reader.site
     with reader.block() as statements:
-        _read_handled(reader, frame, node, body)
-    _add_final(reader, frame, statements, final, site)
+        attempt.read(reader, frame, attempt.body)
+        noticed = _read_always(reader, frame, final)
+    if not noticed:
+        reader.statements += statements
+        return
+    reader.rewind(mark)
+    frame.env, reader.site = names, site
+    again = Clause(None, None, _needed_for(noticed, final), again=True)
+    _read_handled(reader, frame, replace(attempt, clauses=[again]))
+    _read_always(reader, frame, final)
+
+
+def _read_always(reader: Reader, frame: Frame, suite: list[cst.CSTNode]) -> list[cst.CSTNode]:
+    """Read what is done even if a jump was met before it; returns what of it can be noticed.
+
+    That is what is done for its effect, and what is written where an exception may be caught further out.
+    """
+    if DEAD in frame.env:
+        return suite
+    flags = exit_flags(frame)
+    frame.env = {name: v for name, v in frame.env.items() if name not in flags}
+    noticed = []
+    for node in suite:
+        with reader.block() as statements:
+            read(reader, frame, [node])
+        reader.statements += statements
+        effects = {s.effect for s in walk(Block(tuple(statements))) if isinstance(s, Let)}
+        if "io" in effects or ("write" in effects and reader.catching):
+            noticed.append(node)
+        if DEAD in frame.env:
+            break
+    frame.env |= flags
+    return noticed
+
+
+def _needed_for(noticed: Sequence[cst.CSTNode], suite: Sequence[cst.CSTNode]) -> list[cst.CSTNode]:
+    """Those statements of a suite, and those that bind or may change what they read."""
+    kept: list[cst.CSTNode] = []
+    wanted: set[str] = set()
+    for node in reversed(suite):
+        binds = set(assigned_names([node]))
+        targets = [t.target for t in node.targets] if isinstance(node, cst.Assign) else [None]
+        only_binds = all(isinstance(t, cst.Name) for t in targets)
+        if node in noticed or wanted & (binds if only_binds else names_read(node)):
+            kept.insert(0, node)
+            wanted |= names_read(node)
+    return kept
 
 
 def _jump(suite: Sequence[cst.CSTNode]) -> cst.CSTNode | None:
@@ -94,31 +191,51 @@ def read_suppressed(
 ) -> None:
     """`with suppress(A, B): body` is `try: body` with a handler of these that does nothing."""
     give_up_if_static(reader)
-    handlers = [cst.ExceptHandler(cst.IndentedBlock(()), arg.value) for arg in manager.args]
-    if handlers:
-        _read_handled(reader, frame, cst.Try(node.body, handlers), body)
-    else:
+    if not manager.args:
         read(reader, frame, body)
+        return
+    frame.tries.append(False)
+    try:
+        clauses = [Clause(arg.value, None, []) for arg in manager.args]
+        _read_handled(reader, frame, Attempt(node, body, clauses))
+    finally:
+        frame.tries.pop()
 
 
-def _add_final(reader: Reader, frame: Frame, statements: list[Any], final: cst.Finally, site: Any) -> None:
-    """`try: ... finally: ...` around what has been read; all its names are visible afterwards."""
-    with reader.block() as last:
-        read(reader, frame, flatten(final.body))
-    reader.add(Try(Block(tuple(statements)), (), (), Var("path", INT), Block(tuple(last)), site))
+def _read_handled(reader: Reader, frame: Frame, attempt: Attempt) -> None:
+    catches = not all(clause.again for clause in attempt.clauses)
+
+    def read_body(reader: Reader, frame: Frame, body: Sequence[cst.CSTNode]) -> None:
+        reader.catching += catches
+        try:
+            attempt.read(reader, frame, body)
+        finally:
+            reader.catching -= catches
+
+    inner = replace(attempt, read=read_body)
+    if _half_done(attempt.body) & _read_later(frame, attempt) or not _read_plain(reader, frame, inner):
+        _read_chain(reader, frame, inner)
 
 
-def _read_handled(reader: Reader, frame: Frame, node: cst.Try, body: list[cst.CSTNode]) -> None:
-    """`try` with handlers and `else`."""
-    leaves = [
-        isinstance(last, cst.Return | cst.Raise) for h in node.handlers for last in flatten(h.body)[-1:]
-    ]
-    goes_on = leaves.count(True) < len(node.handlers)
-    read_later: set[str] = names_read(frame.body, node) if frame.body is not None and goes_on else set()
-    read_later |= {name for h in node.handlers for name in names_read(h)}
-    seen_half_done = _half_done(body) & read_later
-    if seen_half_done or not _read_plain(reader, frame, node, body, None):
-        _read_chain(reader, frame, node, body)
+def _read_later(frame: Frame, attempt: Attempt) -> set[str]:
+    """The names whose values at an exception somebody reads: a handler, or what follows one that goes on."""
+    found: set[str] = set() if frame.body is None else captured_names(frame.body)
+    bound: list[set[str]] = []
+    for clause in attempt.clauses:
+        reads, binds = reads_and_binds(clause.suite)
+        found |= reads
+        if not clause.again and not _ends_here(clause.suite):
+            bound.append(binds)
+    if bound and frame.body is not None:
+        after = names_read(frame.body, attempt.node)
+        if frame.loops:  # the body on the next trip
+            after |= reads_and_binds(attempt.body)[0]
+        found |= after - bound[0].intersection(*bound)
+    return found
+
+
+def _ends_here(suite: Sequence[cst.CSTNode]) -> bool:
+    return isinstance(suite[-1], cst.Return | cst.Raise) if suite else False
 
 
 def _half_done(body: Sequence[cst.CSTNode]) -> set[str]:
@@ -133,9 +250,7 @@ def _half_done(body: Sequence[cst.CSTNode]) -> set[str]:
     return found if isinstance(last, cst.BaseSmallStatement) else found | set(assigned_names([last]))
 
 
-def _read_plain(
-    reader: Reader, frame: Frame, node: cst.Try, body: list[cst.CSTNode], final: Callable[[], None] | None
-) -> bool:
+def _read_plain(reader: Reader, frame: Frame, attempt: Attempt) -> bool:
     """A body of which nothing is bound that the handlers, or what follows them, would see half-done.
 
     Returns False, with nothing read, if something may be written and an exception come after it, or if a
@@ -143,48 +258,50 @@ def _read_plain(
     """
     site = reader.site
     names = dict(frame.env)
-    broken = _half_done(body)
+    broken = _half_done(attempt.body)
     ends: list[tuple[list[Any], dict[str, Any]]] = []
     handlers: list[tuple[Arg | None, Var | None]] = []
     mark, born = len(reader.journal), reader.serial
     with reader.block() as statements:
-        read(reader, frame, body)
+        attempt.read(reader, frame, attempt.body)
     ends.append((statements, frame.env))
     reader.site = site
-    if node.handlers:
-        _refuse_changes(reader, frame, None, mark, born)
-    for handler in node.handlers:
-        types = None if handler.type is None else reader.arg(value(reader, frame, handler.type))
+    _refuse_changes(reader, frame, None, mark, born)
+    for clause in attempt.clauses:
+        types = None if clause.types is None else reader.arg(value(reader, frame, clause.types))
         frame.env = {k: v for k, v in names.items() if k not in broken}
-        name = _bound_name(handler)
-        if name is not None:
-            frame.env[name.name] = name
+        caught = None if clause.name is None else Var(clause.name, Opaque(Exception))
         with reader.block() as statements:
-            read(reader, frame, flatten(handler.body))
-        if name is not None:
-            frame.env.pop(name.name, None)
-        handlers.append((types, name))
+            _read_clause(reader, frame, clause, caught)
+        handlers.append((types, caught))
         ends.append((statements, frame.env))
     reader.site = site
     goes_on = any(DEAD not in env for _, env in ends[1:])
     changes = any(c.serial <= born for c, _, _ in reader.journal[mark:])  # on the path of a handler
-    if (changes and node.handlers) or (goes_on and _may_fail_after_writing(ends[0][0])):
+    if changes or (goes_on and _may_fail_after_writing(ends[0][0])):
         reader.rewind(mark)
         frame.env = names
         return False
     outs, yields, frame.env = _join(reader, ends)
-    last: Block | None = None
-    if final is not None:
-        with reader.block() as statements:
-            final()
-        last = Block(tuple(statements))
     blocks = [Block(tuple(end[0]), tuple(y)) for end, y in zip(ends, yields, strict=True)]
     path = Var("path", INT)
     made = tuple(Handler(t, n, b) for (t, n), b in zip(handlers, blocks[1:], strict=True))
-    reader.add(Try(blocks[0], made, tuple(outs), path, last, site))
-    if node.orelse is not None:
-        _read_else(reader, frame, node.orelse, path if handlers else Const(0))
+    reader.add(Try(blocks[0], made, tuple(outs), path, site))
+    if attempt.orelse:
+        _read_else(reader, frame, attempt.orelse, path)
     return True
+
+
+def _read_clause(reader: Reader, frame: Frame, clause: Clause, caught: Any) -> None:
+    """What a handler does, with what it has caught under its name."""
+    if clause.name is not None:
+        frame.env[clause.name] = caught
+    read(reader, frame, clause.suite)
+    if clause.again and DEAD not in frame.env:
+        reader.do(RAISE, NONE)
+        frame.env[DEAD] = TRUE
+    if clause.name is not None:
+        frame.env.pop(clause.name, None)
 
 
 def _refuse_changes(reader: Reader, frame: Frame, node: cst.CSTNode | None, mark: int, born: int) -> None:
@@ -210,28 +327,43 @@ def _may_fail_after_writing(statements: Sequence[Statement]) -> bool:
     return any(_may_fail_after_writing(inner.body) for s in statements[-1:] for inner in blocks(s))
 
 
-def _read_else(reader: Reader, frame: Frame, orelse: cst.Else, path: Arg) -> None:
-    suite = flatten(orelse.body)
-    if path == Const(0):
-        read(reader, frame, suite)
-        return
-    reader.branches(
-        frame, reader.binary("==", path, Const(0)), lambda: read(reader, frame, suite), lambda: None
-    )
+def _read_else(reader: Reader, frame: Frame, orelse: list[cst.CSTNode], path: Var) -> None:
+    _if_still_there(reader, frame, path, lambda: read(reader, frame, orelse))
 
 
-def _bound_name(handler: cst.ExceptHandler) -> Var | None:
-    if handler.name is not None and isinstance(handler.name.name, cst.Name):
-        return Var(handler.name.name.value, Opaque(Exception))
-    return None
+def _if_still_there(reader: Reader, frame: Frame, path: Arg, run: Callable[[], None]) -> None:
+    """What is done only if the body was left neither by an exception nor by a jump."""
+    _if(reader, frame, _unless_left_too(reader, frame, reader.binary("==", path, Const(0))), run)
+
+
+def _unless_left(reader: Reader, frame: Frame, run: Callable[[], None]) -> None:
+    """What is done only if the body was not left by a jump."""
+    _if(reader, frame, _unless_left_too(reader, frame, TRUE), run)
+
+
+def _unless_left_too(reader: Reader, frame: Frame, condition: Arg) -> Arg:
+    flags = exit_flags(frame)
+    if not flags:
+        return condition
+    left = any_of(reader, list(flags.values()))
+    return reader.choose(left, lambda: FALSE, lambda: condition)
+
+
+def _if(reader: Reader, frame: Frame, condition: Arg, run: Callable[[], None]) -> None:
+    truth = known_truth(condition)
+    if truth is None:
+        reader.branches(frame, condition, run, lambda: None)
+    elif truth:
+        run()
 
 
 # -- one statement at a time -------------------------------------------------------------------------
 
 
-def _read_chain(reader: Reader, frame: Frame, node: cst.Try, body: list[cst.CSTNode]) -> None:
+def _read_chain(reader: Reader, frame: Frame, attempt: Attempt) -> None:
     frame.env[PATH], frame.env[CAUGHT] = Const(0), NONE
-    types = [None if h.type is None else reader.arg(value(reader, frame, h.type)) for h in node.handlers]
+    clauses, body = attempt.clauses, attempt.body
+    types = [None if c.types is None else reader.arg(value(reader, frame, c.types)) for c in clauses]
 
     def step(i: int) -> None:
         if i == len(body):
@@ -244,31 +376,20 @@ def _read_chain(reader: Reader, frame: Frame, node: cst.Try, body: list[cst.CSTN
                 "names that this statement binds are read after an exception in it",
                 "move it out of the `try`",
             )
-        _attempt(reader, frame, body[i], types)
-        rest = frame.env[PATH]
-        if rest == Const(0):
-            step(i + 1)
-        elif isinstance(rest, Var):
-            reader.branches(frame, reader.binary("==", rest, Const(0)), lambda: step(i + 1), lambda: None)
+        _one_of_chain(reader, frame, attempt, body[i], types)
+        _if_still_there(reader, frame, frame.env[PATH], lambda: step(i + 1))
 
     step(0)
     path, caught = frame.env.pop(PATH), frame.env.pop(CAUGHT)
 
     def handle(k: int) -> None:
-        if k == len(node.handlers):
-            if node.orelse is not None:
-                read(reader, frame, flatten(node.orelse.body))
+        if k == len(clauses):
+            _unless_left(reader, frame, lambda: read(reader, frame, attempt.orelse))
             return
         taken = reader.binary("==", path, Const(k + 1))
-        handler = node.handlers[k]
 
         def run() -> None:
-            name = _bound_name(handler)
-            if name is not None:
-                frame.env[name.name] = caught
-            _reraise_as(reader, caught, lambda: read(reader, frame, flatten(handler.body)))
-            if name is not None:
-                frame.env.pop(name.name, None)
+            _reraise_as(reader, caught, lambda: _read_clause(reader, frame, clauses[k], caught))
 
         if isinstance(taken, Const):
             run() if taken.value else handle(k + 1)
@@ -280,23 +401,33 @@ def _read_chain(reader: Reader, frame: Frame, node: cst.Try, body: list[cst.CSTN
 
 def _reraise_as(reader: Reader, caught: Any, run: Callable[[], None]) -> None:
     """A bare `raise` in a handler raises what was caught."""
-    born = len(reader.statements)
-    run()
-    from dataclasses import replace
+    with reader.block() as statements:
+        run()
+    error = reader.arg(caught)
 
-    for i, s in enumerate(reader.statements[born:], born):
-        if isinstance(s, Let) and s.op is RAISE and s.args[0] == NONE:
-            reader.statements[i] = replace(s, args=(reader.arg(caught),))
+    def block(inner: Block) -> Block:
+        return replace(inner, body=tuple(map(named, inner.body)))
+
+    def named(s: Statement) -> Statement:
+        if isinstance(s, Let):
+            return replace(s, args=(error,)) if s.op is RAISE and s.args[0] == NONE else s
+        return replace(s, body=block(s.body)) if isinstance(s, Try) else rebuild(s, block)
+
+    reader.statements += map(named, statements)
 
 
-def _attempt(reader: Reader, frame: Frame, statement: cst.CSTNode, types: list[Arg | None]) -> None:
+def _one_of_chain(
+    reader: Reader, frame: Frame, attempt: Attempt, statement: cst.CSTNode, types: list[Arg | None]
+) -> None:
     """One statement of the body, with handlers that only note which of them it is."""
     site = reader.site
     names = dict(frame.env)
     mark, born = len(reader.journal), reader.serial
     with reader.block() as statements:
-        read(reader, frame, [statement])
+        attempt.read(reader, frame, [statement])
     _refuse_changes(reader, frame, statement, mark, born)
+    if not statements:  # it cannot fail
+        return
     if _may_fail_after_writing(statements):
         reader.refuse(
             frame,
@@ -317,7 +448,7 @@ def _attempt(reader: Reader, frame: Frame, statement: cst.CSTNode, types: list[A
     outs, yields, frame.env = _join(reader, ends)
     blocks = [Block(tuple(end[0]), tuple(y)) for end, y in zip(ends, yields, strict=True)]
     made = tuple(Handler(t, n, b) for (t, n), b in zip(handlers, blocks[1:], strict=True))
-    reader.add(Try(blocks[0], made, tuple(outs), Var("path", INT), None, site))
+    reader.add(Try(blocks[0], made, tuple(outs), Var("path", INT), site))
 
 
 def _join(
@@ -329,9 +460,7 @@ def _join(
     env: dict[str, Any] = {}
     alive = [e for e in ends if DEAD not in e[1]]
     for name in dict.fromkeys(n for _, e in alive for n in e):
-        missing: Any = (
-            Const(False) if name.startswith("%") and name not in ("%value", PATH, CAUGHT) else UNBOUND
-        )
+        missing: Any = FALSE if is_flag(name) else UNBOUND
         values = [UNBOUND if DEAD in e else e.get(name, missing) for _, e in ends]
         living = [v for (_, e), v in zip(ends, values, strict=True) if DEAD not in e]
         same = all(v is living[0] or (isinstance(v, Const) and v == living[0]) for v in living)

@@ -135,11 +135,10 @@ def _loop(s: For | While, live: set[Var], watched: bool) -> tuple[Statement, set
 
 
 def _try(s: Try, live: set[Var], watched: bool) -> tuple[Statement, set[Var]] | None:
-    final, reads = (None, live) if s.final is None else dead_block(s.final, live, watched)
-    keep = [i for i, v in enumerate(s.outs) if v in reads]
-    around = set(reads)
+    keep = [i for i, v in enumerate(s.outs) if v in live]
+    around = set(live)
     inner = tuple(s.body.yields[i] for i in keep)
-    body, inside = dead_block(replace(s.body, yields=inner), around, watched or bool(s.handlers))
+    body, inside = dead_block(replace(s.body, yields=inner), around, watched=True)
     handlers = []
     for h in s.handlers:
         caught = tuple(h.block.yields[i] for i in keep)
@@ -148,7 +147,7 @@ def _try(s: Try, live: set[Var], watched: bool) -> tuple[Statement, set[Var]] | 
         handlers.append(replace(h, block=block))
     outs = tuple(s.outs[i] for i in keep)
     reads = (inside | _read(operands(s))) - set(outs) - {s.path}
-    return replace(s, body=body, handlers=tuple(handlers), outs=outs, final=final), reads
+    return replace(s, body=body, handlers=tuple(handlers), outs=outs), reads
 
 
 def _with(s: With, live: set[Var], watched: bool) -> tuple[Statement, set[Var]] | None:
