@@ -3,7 +3,7 @@
 Each module has a function `loss`, whose gradient is asked for in the arguments `ARGNUMS`, and
 `example_args(size)`, which makes its arguments; `SMALL` is a size for a test, `LARGE` one for a benchmark.
 `LINEAR` says whether the kernel is linear in what it updates, so that no value of it needs to be kept. Where
-a gradient written by hand takes more than five times as long as the function, it is `gradient_by_hand`.
+the gradient takes more than five times as long as the function, one by hand is `gradient_by_hand`.
 
     from kernels import jacobi_1d
     adjoin.grad(jacobi_1d.loss)(*jacobi_1d.example_args(jacobi_1d.SMALL))

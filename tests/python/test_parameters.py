@@ -126,6 +126,24 @@ def test_named_tuple():
 
 
 @dataclasses.dataclass
+class Layers:
+    weights: list
+    bias: float
+
+
+def test_list_of_a_dataclass_at_a_place_known_when_running():
+    def f(p, x):
+        k = int(x[1] > 0)
+        h = x[0] * p.weights[k]
+        for i in range(3):
+            h = h * p.weights[i % 2] + p.bias
+        return h
+
+    gradient = assert_gradient(f, Layers([0.5, 0.7], 0.1), VECTOR, argnums=(0, 1))
+    assert gradient[0].weights[1] != 0.0
+
+
+@dataclasses.dataclass
 class Model:
     w: np.ndarray
     b: float

@@ -322,6 +322,31 @@ def put_into_each_other(around):
     return f
 
 
+def a_name_for_a_list_on_one_path(around):
+    o = around.model
+
+    def f(x):
+        if x[0] > 5.0:
+            h = o.history
+            h[0] = 3.0
+        return o.history[0] * x[1]
+
+    return f
+
+
+def stores_at_known_places_and_at_others(around):
+    L = around.numbers
+
+    def f(x):
+        for _ in range(3):
+            L[1] = np.tanh(x[0])
+        for i in range(3):
+            L[i % 2] = np.tanh(x[i]) * L[1]
+        return L[0] * x[1] + L[1]
+
+    return f
+
+
 def change_object(around):
     o = around.model
 
@@ -418,6 +443,8 @@ def count_what_failed(around):
         change_nested,
         grow_each_nested,
         put_into_each_other,
+        a_name_for_a_list_on_one_path,
+        stores_at_known_places_and_at_others,
         change_object,
         change_object_on_one_path,
         grow_list_of_object,
@@ -464,6 +491,20 @@ def test_a_list_that_changes_after_it_was_given_away():
         return x[0] ** 2
 
     assert_refused(f, VECTOR, line="row.append(2.0)")
+
+
+def test_a_dict_that_is_another_one_on_some_trip():
+    D = {"y": {"z": 2.0}}
+
+    def f(x):
+        n = 0
+        while n < 3 and x[0] > 0.5:
+            n += 1
+            D["y"] = {"z": x[1]}
+        D["y"]["z"] -= x[2]
+        return D["y"]["z"]
+
+    assert_refused(f, VECTOR, line='D["y"]["z"] -= x[2]')
 
 
 def test_a_list_of_the_surroundings_that_shrinks():

@@ -779,6 +779,7 @@ class Loop:
         self.read_early: set[str] = set()  # names that a trip may read before it binds them
         self.assumed: dict[Any, Any] = {}  # kinds of carried leaves, by where they are
         self.taken: dict[Any, dict[Any, Any]] = {}  # dicts and objects at the start of a trip
+        self.held: set[Any] = set()  # what may then be something that the surrounding code holds
         self.containers: list[Mutable] = []
         self.grown: list[Mutable] = []  # containers that must become objects before the loop
         self.functions: dict[str, Closure] = {}  # that only the body defines
@@ -937,7 +938,7 @@ class Loop:
         for p, init, out in zip(params, inits, outs, strict=True):
             if init is UNBOUND and p.name and test is None:
                 reader.maybe_unbound.add(out)
-        ended = [(key, _swap(start, replaced, reader, self.taken), init) for key, start, init in slots]
+        ended = [(key, self._after(start, replaced), init) for key, start, init in slots]
         for key, end, _ in ended:
             if key[0] == "name":
                 if end is UNBOUND:
@@ -1002,6 +1003,8 @@ class Loop:
         """Compare with what the trip leaves; yields in the order of the params."""
         if isinstance(start, ListValue) and start.var in self.params:
             start = start.var
+        if self.reader.is_held(init) or self.reader.is_held(new):
+            self.held.add(start)
         if isinstance(new, Choice):
             new = self._chosen(new)
         if isinstance(start, DictValue | ObjectValue) and start in self.taken:
@@ -1095,6 +1098,24 @@ class Loop:
 
         return form.made(self.reader, {k: part(k) for k in one.cells})
 
+    def _after(self, start: Any, replaced: dict[Var, Var]) -> Any:
+        """What is carried, after the loop."""
+        if isinstance(start, Var):
+            return replaced.get(start, start)
+        if isinstance(start, Tup):
+            return Tup(tuple(self._after(x, replaced) for x in start.items), start.cls)
+        if isinstance(start, DictValue | ObjectValue) and start in self.taken:
+            form = _Fields.of(start)
+            assert form is not None
+            made: Any = form.made(
+                self.reader, {k: self._after(x, replaced) for k, x in self.taken[start].items()}
+            )
+            return self.reader.hold(made) if start in self.held else made
+        if isinstance(start, ListValue) and start.var in replaced:
+            made = self.reader.new(ListValue([], start.element, replaced[start.var]))
+            return self.reader.hold(made) if start.var in self.held else made
+        return start
+
     def _look_at_containers(self, mark: int, born: int) -> None:
         """Containers from before the loop that the body changed become carried, or objects if they grew."""
         first: dict[Mutable, tuple[dict[Any, Any], Var | None]] = {}
@@ -1113,20 +1134,6 @@ class Loop:
 
 def _same_ref(a: Any, b: Any) -> bool:
     return isinstance(a, Ref) and isinstance(b, Ref) and a.value is b.value
-
-
-def _swap(start: Any, replaced: dict[Var, Var], reader: Reader, taken: dict[Any, dict[Any, Any]]) -> Any:
-    if isinstance(start, Var):
-        return replaced.get(start, start)
-    if isinstance(start, Tup):
-        return Tup(tuple(_swap(x, replaced, reader, taken) for x in start.items), start.cls)
-    if isinstance(start, DictValue | ObjectValue) and start in taken:
-        form = _Fields.of(start)
-        assert form is not None
-        return form.made(reader, {k: _swap(x, replaced, reader, taken) for k, x in taken[start].items()})
-    if isinstance(start, ListValue) and start.var in replaced:
-        return reader.new(ListValue([], start.element, replaced[start.var]))
-    return start
 
 
 __all__ = ["Loop", "Number", "comprehension", "fold", "for_loop", "iteration", "listed",

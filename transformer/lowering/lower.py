@@ -9,6 +9,7 @@ parameter; the free values it takes from the user's globals and closures; the so
 from __future__ import annotations
 
 import types
+from collections.abc import Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,7 +23,7 @@ from ..kinds import Kind, Opaque, Static
 from ..source import Source, namespace, read
 from . import objects, ordering  # noqa: F401  (fill the table of Python's own functions)
 from .calls import bind
-from .reader import Frame, Free, Path, Reader, module_ref
+from .reader import Frame, Free, NotTakenApart, Path, Place, Reader, module_ref
 from .statements import read_body
 from .values import DictValue, ListValue, ObjectValue
 
@@ -51,7 +52,17 @@ def lower(function: Any, kinds: dict[str, Kind], spread: dict[str, int] | None =
 
 
 def lower_source(source: Source, kinds: dict[str, Kind], spread: dict[str, int]) -> Lowered:
+    whole: set[Place] = set()
+    while True:
+        try:
+            return _lower(source, kinds, spread, whole)
+        except NotTakenApart as found:
+            whole.add(found.place)
+
+
+def _lower(source: Source, kinds: dict[str, Kind], spread: dict[str, int], whole: Set[Place]) -> Lowered:
     reader = Reader()
+    reader.whole = whole
     reader.numpy = _array_module(source)
     reader.sources.append(source)
     frame = Frame(source, source.function, (), name=source.function.__name__)

@@ -11,7 +11,7 @@ import builtins
 import inspect
 import sys
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
@@ -76,6 +76,8 @@ from .values import (
 )
 
 Path = tuple[tuple[str, Any], ...]
+#: Where the surrounding code holds a list: the path of what it is a part of, and the keys that lead to it.
+Place = tuple[Any, ...]
 
 #: The flag of a path that raises: what follows it is not reached.
 DEAD = "%dead"
@@ -117,6 +119,14 @@ class Carried(Exception):
         self.name = name
 
 
+class NotTakenApart(Exception):
+    """A list of the surrounding code has to be one object of the running program: all is read again."""
+
+    def __init__(self, place: Place) -> None:
+        super().__init__(place)
+        self.place = place
+
+
 @dataclass(frozen=True)
 class Free:
     """A value of the user's globals, closures or defaults that the generated code takes as an argument."""
@@ -124,6 +134,21 @@ class Free:
     var: Var
     path: Path
     kind: Kind
+
+
+def _is_shared(cls: Any) -> bool:
+    """Whether an argument of this class is changed where it is, and not a copy: an object with a life."""
+    return not issubclass(cls, dict | list | tuple) and not hasattr(cls, "__dataclass_fields__")
+
+
+def _element_of(kind: Container) -> Kind:
+    """The kind of the elements of a list that is not taken apart."""
+    element: Kind = UNDEFINED
+    for item in kind.items:
+        if isinstance(item, Container) and item.type is list:
+            item = SequenceKind(_element_of(item))
+        element = join(element, item)
+    return element
 
 
 def _make_oldest(value: Any) -> None:
@@ -148,6 +173,7 @@ class Reader(Builder):
         self.opened: dict[Path, Any] = {}  # what the function being read has of them, taken apart
         self.entry: list[Statement] = []  # what it reads of them when it begins
         self.outside: set[Var] = set()  # lists of the surrounding code that are not taken apart
+        self.whole: Set[Place] = frozenset()  # where those stand, besides long ones
         self.frozen: set[Mutable] = set()  # what the surrounding code has been given
         self.guards: dict[Path, str] = {}  # constants read from the user's globals, with what they were
         self.sources: list[Source] = []
@@ -203,6 +229,22 @@ class Reader(Builder):
         container.serial = self.serial
         return container
 
+    def joined(self, container: Any, *may_be: Any) -> Any:
+        """A new container that stands for others."""
+        self.new(container)
+        return self.hold(container) if any(map(self.is_held, may_be)) else container
+
+    def is_held(self, x: Any) -> bool:
+        """Whether the surrounding code has a list, dict or object."""
+        if isinstance(x, Var):
+            return x in self.outside
+        return isinstance(x, Mutable) and (x in self.frozen or getattr(x, "origin", None) is not None)
+
+    def hold(self, container: Any) -> Any:
+        """A container that stands for one that the surrounding code has is not to be changed."""
+        self.frozen.add(container)
+        return container
+
     def change(self, container: Mutable) -> None:
         """To be called before a known container is changed."""
         self.check_own(container)
@@ -253,13 +295,14 @@ class Reader(Builder):
     def run(self, container: ListValue, name: str = "") -> Var:
         """Make a known list an object of the running program."""
         self.check_known(container)
+        if container.place is not None:
+            raise NotTakenApart(container.place)
         if container.var is None:
             items = [self.arg(item) for item in container.items]
             for item in items:
                 container.element = join(container.element, arg_kind(item))
             self.change(container)
-            made: Arg = Lst(tuple(items)) if container.origin is None else container.origin
-            container.var = self.value(made, name or "items", SequenceKind(container.element))
+            container.var = self.value(Lst(tuple(items)), name or "items", SequenceKind(container.element))
         return container.var
 
     def arg(self, value: Any) -> Arg:
@@ -312,18 +355,22 @@ class Reader(Builder):
         home = f"from {cls.__module__} import {outer}" if found is cls else NOT_IMPORTABLE
         return Ref(cls, cls.__qualname__, home)
 
-    def open(self, var: Arg, kind: Kind, name: str, outside: bool = False) -> Any:
+    def open(self, var: Arg, kind: Kind, name: str, place: Place | None = None) -> Any:
         """A value of a known structure, taken apart: each leaf becomes a variable of its own.
 
-        `outside`: the surrounding code holds it too, and sees what is done to it.
+        `place` is where the surrounding code holds it, if it does and so sees what is done to it.
         """
         if isinstance(kind, Static):
             return self.static(kind.value, name)
-        if outside and isinstance(kind, SequenceKind) and isinstance(var, Var):
+        if isinstance(kind, Container) and kind.type is list and place in self.whole:
+            kind = SequenceKind(_element_of(kind))
+            var = self.value(var, name, kind)
+        if place is not None and isinstance(kind, SequenceKind) and isinstance(var, Var):
             self.outside.add(var)
         if not isinstance(kind, Container):
             return var
-        outside = outside or (isinstance(kind.type, type) and kind.type not in (dict, list, tuple))
+        if place is None and _is_shared(kind.type):
+            place = ("object", name)
         parts: dict[Any, Any] = {}
         for key, item in zip(kind.keys, kind.items, strict=True):
             leaf = key if isinstance(key, str) and key.isidentifier() else f"{name}_{key}"
@@ -334,12 +381,12 @@ class Reader(Builder):
                 part: Arg = self.let(_attribute(key), var, name=leaf, kind=item)
             else:
                 part = self.let(_index_op(), var, Const(key), name=leaf, kind=item)
-            parts[key] = self.open(part, item, leaf, outside)
-        origin = var if outside and isinstance(var, Var) else None
+            parts[key] = self.open(part, item, leaf, None if place is None else (*place, key))
+        origin = var if place is not None and isinstance(var, Var) else None
         if kind.type is dict:
             return self.new(DictValue(parts, origin=origin))
         if kind.type is list:
-            return self.new(ListValue(list(parts.values()), origin=origin))
+            return self.new(ListValue(list(parts.values()), origin=origin, place=place))
         if issubclass(kind.type, tuple):
             named = hasattr(kind.type, "_fields")
             return Tup(tuple(parts.values()), self.class_ref(kind.type) if named else None)
@@ -393,7 +440,7 @@ class Reader(Builder):
         """
         born, place = self.serial, (self.statements, self.site)
         self.statements, self.site = self.entry, None
-        opened = self.open(free.var, free.kind, free.var.name, outside=True)
+        opened = self.open(free.var, free.kind, free.var.name, (free.path,))
         self.statements, self.site = place
         self.serial = born
         _make_oldest(opened)
@@ -690,8 +737,10 @@ class Merge:
             if self._of_one_form(a, b):
                 cells = {k: self(v, b.cells[k], k if isinstance(k, str) else "") for k, v in a.cells.items()}
                 made = ObjectValue(a.cls, cells) if isinstance(a, ObjectValue) else DictValue(cells)
-                return self.reader.new(made)
+                return self.reader.joined(made, a, b)
             return Choice(self.condition, self._brought_out(a, 0), self._brought_out(b, 1))
+        if (a is UNBOUND or b is UNBOUND) and self._is_known_list(held := b if a is UNBOUND else a):
+            return held
         known = constants((a, b))
         if known is not None and all(isinstance(each, str) for each in known):
             return Choice(self.condition, a, b)
@@ -707,8 +756,12 @@ class Merge:
         self.yields[1].append(two)
         if isinstance(out.kind, SequenceKind):
             lists = tuple(v for v in (a, b) if isinstance(v, ListValue))
-            return self.reader.new(ListValue([], out.kind.element, out, parts=lists))
+            return self.reader.joined(ListValue([], out.kind.element, out, parts=lists), *lists)
         return out
+
+    def _is_known_list(self, x: Any) -> bool:
+        """Whether it is a known list from before the branch."""
+        return isinstance(x, ListValue) and x.var is None and x.serial <= self.born
 
     def _of_one_form(self, a: Any, b: Any) -> bool:
         """Whether two dicts or objects, each made on its path and known by one name, have the same parts."""

@@ -45,6 +45,7 @@ class ListValue(Mutable):
     element: Kind = UNDEFINED  # what the elements are once `var` is set
     var: Var | None = None
     origin: Var | None = None  # a list of the user's globals or closure: what is done to it is done for good
+    place: Any = None  # where the surrounding code holds that
     key: Any = None  # where in the source it is made
     parts: tuple[ListValue, ...] = ()  # the lists that it may be
     serial: int = 0
