@@ -267,7 +267,7 @@ class _Printer:
     def _let(self, s: Let, depth: int) -> None:
         outs = [self._name(v) for v in s.outs if v in self.names]
         form = s.op.form
-        if form == "store":
+        if form in ("store", "put"):
             self._line(f"{self._index(s.args)} = {self._arg(s.args[2], 0, bare=True)}", depth)
         elif form == "augment":
             self._augment(s, depth)

@@ -218,9 +218,8 @@ def _last_of(body: Block) -> list[Var]:
 
 def _is_target(v: Var, reader: Statement | None) -> bool:
     """Whether a statement assigns to `v` or a part of it: a call cannot stand there."""
-    return (
-        isinstance(reader, Let) and reader.op.form in ("store", "augment", "delete") and reader.args[0] is v
-    )
+    forms = ("store", "put", "augment", "delete")
+    return isinstance(reader, Let) and reader.op.form in forms and reader.args[0] is v
 
 
 def _operands(s: Let | If) -> tuple[Arg, ...]:

@@ -251,6 +251,7 @@ UNARY_OPS = {text: Op("operator", text, function) for text, function in UNARY.it
 INDEX = Op("index", "[]", operator.getitem)
 VALUE = Op("value", "")
 STORE = Op("store", "=")
+PUT = Op("put", "=")  # into a list or dict of the surrounding code; what is read of that later is known
 DELETE = Op("delete", "del")
 ASSERT = Op("assert", "assert")
 RAISE = Op("raise", "raise")
@@ -714,7 +715,7 @@ def apply(op: Op, args: list[Any], kwargs: dict[str, Any]) -> Any:
         return getattr(args[0], op.text)(*args[1:], **kwargs)
     if op.form == "value":
         return args[0]
-    if op.form == "store":
+    if op.form in ("store", "put"):
         args[0][args[1]] = args[2]
     elif op.form == "augment":
         args[0][args[1]] = op.function(args[0][args[1]], args[2])

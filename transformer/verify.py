@@ -69,17 +69,17 @@ def verify(function: Function, carried: bool = True) -> None:
 
 #: How many operands the forms have that do not take any number of them.
 _OPERANDS = {
-    "index": (2,), "attribute": (1,), "shape": (1,), "value": (1,), "store": (3,), "augment": (3,), "set":
-    (2,), "delete": (2,), "assert": (2,), "raise": (1, 2), "inplace": (2,), "push": (2,), "pop": (1,),
-    "declare": (1,), "operator": (1, 2), "enter": (0,),
+    "index": (2,), "attribute": (1,), "shape": (1,), "value": (1,), "store": (3,), "put": (3,),
+    "augment": (3,), "set": (2,), "delete": (2,), "assert": (2,), "raise": (1, 2), "inplace": (2,),
+    "push": (2,), "pop": (1,), "declare": (1,), "operator": (1, 2), "enter": (0,),
 }  # fmt: skip
 _OTHER_FORMS = frozenset(
     {"call", "method", "apply", "fstring", "user", "user_adjoint", "user_tangent", "log", "touch", "unpack"}
     | {"together", "checkpoint", "hook"}
 )
 #: Forms of which one operand may be an index with slices in it (a call: `np.add.at`).
-_INDEXED = frozenset({"index", "store", "augment", "delete", "call", "method"})
-_WRITES = frozenset({"store", "augment", "set", "delete", "push", "pop"})
+_INDEXED = frozenset({"index", "store", "put", "augment", "delete", "call", "method"})
+_WRITES = frozenset({"store", "put", "augment", "set", "delete", "push", "pop"})
 
 
 class _Verifier:

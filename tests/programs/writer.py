@@ -35,9 +35,16 @@ READING = frozenset(
 WRITING = frozenset(
     {"stores", "augmented", "masks", "aliases", "branch_aliases", "swaps", "writing_helpers", "alias_helpers"}
     | {"out", "doors", "rows", "list_writes", "list_methods", "dict_writes", "objects", "tries", "zero_d"}
-    | {"walrus", "histories", "rings"}
+    | {"walrus", "histories", "rings", "surroundings"}
 )
 EVERYTHING = READING | WRITING
+#: What a program may find around it, and what of that it sets at its start, reads and writes.
+AROUND = {
+    "L0 = [0.5, 2.0]": ("L0[0]", "L0[1]"),
+    'D0 = {"s": 0.5, "t": 1.0}': ('D0["s"]', 'D0["t"]'),
+    "N0 = [[0.5, 0.2], [1.0]]": ("N0[0][1]", "N0[1][0]"),
+    "O0 = types.SimpleNamespace(v=1.0, h=[0.5])": ("O0.v", "O0.h[0]"),
+}
 
 
 class Choices(Protocol):
@@ -98,6 +105,7 @@ class Writer:
         self.in_helper = False
         self.returns: Shape | None = ()  # what the function being written returns
         self.counters: list[str] = []  # of the loops around that count
+        self.around: tuple[str, ...] = ()  # places in lists, dicts and objects of the surrounding code
         self.fixed: set[str] = set()  # names that an enclosing loop iterates over or counts with
 
     # -- choices --------------------------------------------------------------------------------------
@@ -995,11 +1003,20 @@ class Writer:
             for _ in range(self.of([0, 0, 1, 2])):
                 self.define_helper(shapes)
                 self.line("")
+        around = [self.of(list(AROUND))] if self.has("surroundings") and self.chance(15) else []
+        for each in around:
+            self.line(each)
+            self.line("")
+            self.around = AROUND[each]
         writable = self.has("stores")
         for letter, shape in zip("xyz", shapes):
             self.bind(Name(letter, shape, writable=writable and bool(shape)))
         self.line(f"def f({', '.join(self.scope)}):")
         self.indent += 1
+        for place in self.around:
+            self.line(f"{place} = {self.tame(())}")
+        for place in self.around:
+            self.bind(Name(place, ()))
         self.block(self.of([2, 3, 4, 5, 6, 7, 8, 9]), 2)
         self.line(f"return {self.result()}")
         values = np.random.default_rng(self.choices.integer(0, 999))
@@ -1013,6 +1030,7 @@ class Writer:
         for name in list(self.scope.values())[-6:]:
             texts = [f"{name.text}[{key!r}]" for key in name.keys[:2]] if name.keys else [name.text]
             terms += [f"np.sum(np.sin({text}))" if name.shape else text for text in texts]
+        terms += [place for place in self.around if place not in terms]
         return " + ".join(f"{weight} * {term}" for weight, term in zip(WEIGHTS, reversed(terms)))
 
 

@@ -347,6 +347,23 @@ def stores_at_known_places_and_at_others(around):
     return f
 
 
+def store_of_what_may_be_a_part(around):
+    L = around.numbers
+
+    def f(x):
+        L[1] = np.mean(x)
+        t = L[1]
+        p = x
+        try:
+            v = np.where(t > 1.0, np.max(x), L[0] * t)
+        except ValueError:
+            pass
+        L[1], q = v, p
+        return L[1] * q[0]
+
+    return f
+
+
 def change_object(around):
     o = around.model
 
@@ -445,6 +462,7 @@ def count_what_failed(around):
         put_into_each_other,
         a_name_for_a_list_on_one_path,
         stores_at_known_places_and_at_others,
+        store_of_what_may_be_a_part,
         change_object,
         change_object_on_one_path,
         grow_list_of_object,

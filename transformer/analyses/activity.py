@@ -146,7 +146,7 @@ def differentiable_operands(s: Let) -> list[Arg]:
         return [s.args[-1]] if isinstance(s.args[-1], Tup) else list(s.args)
     if s.op.form == "method" and s.op.function is None and s.effect == "write":
         return list(s.args)
-    if s.op.form in ("shape", "fstring", "assert", "raise", "delete", "touch", "unpack", "log"):
+    if s.op.form in ("shape", "fstring", "assert", "raise", "delete", "touch", "unpack", "log", "put"):
         return []
     if s.op.form == "attribute" and s.op.function is None:
         return list(s.args) if not isinstance(arg_kind(s.args[0]), Opaque) else []
@@ -226,6 +226,7 @@ def _check(s: Let, activity: Activity, reasons: dict[int, AdjoinError]) -> None:
         "touch",
         "unpack",
         "log",
+        "put",
         "shape",
         "fstring",
         "assert",

@@ -144,7 +144,7 @@ class Aliases:
             self._write(out)
             self._union(out, *s.outs)
             return
-        if form in ("assert", "raise", "fstring", "shape", "push", "touch", "unpack", "log"):
+        if form in ("assert", "raise", "fstring", "shape", "push", "touch", "unpack", "log", "put"):
             return
         if is_rerun(s) or function in CHECKS:  # what is written to is copied
             return

@@ -26,7 +26,7 @@ from .aliases import WRITES_FIRST, immutable, is_rerun
 
 #: Forms that look at a value, or leave only what nothing can be computed from.
 _BLIND = frozenset(
-    {"shape", "assert", "raise", "delete", "touch", "unpack", "log"}
+    {"shape", "assert", "raise", "delete", "touch", "unpack", "log", "put"}
     | {"user", "together", "declare", "checkpoint"}
 )
 #: Functions that write a number out: it can be read back from what they return.

@@ -27,6 +27,7 @@ from ..ir import (
     ASSERT,
     DELETE,
     FALSE,
+    PUT,
     RAISE,
     STORE,
     TRUE,
@@ -544,7 +545,7 @@ def _store_outside(reader: Reader, obj: ListValue | DictValue, at: Arg, result: 
     """What is stored in a list or dict of the surrounding code is stored for good."""
     if obj.origin is not None:
         reader.check_known(obj)
-        reader.do(STORE, obj.origin, at, reader.share(result), effect="io")
+        reader.do(PUT, obj.origin, at, reader.share(result))
 
 
 def delete(reader: Reader, frame: Frame, obj: ListValue | DictValue, at: Arg) -> None:

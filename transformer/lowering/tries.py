@@ -48,6 +48,7 @@ from ..ir import (
 )
 from ..kinds import INT, UNDEFINED, Kind, Opaque, join
 from .expressions import give_up_if_static, known_truth, value
+from .generated import carried_module
 from .reader import DEAD, Frame, Reader, is_flag
 from .scopes import assigned_names, captured_names, names_read, reads_and_binds
 from .statements import any_of, exit_flags, flatten, read
@@ -213,8 +214,14 @@ def _read_handled(reader: Reader, frame: Frame, attempt: Attempt) -> None:
             reader.catching -= catches
 
     inner = replace(attempt, read=read_body)
-    if _half_done(attempt.body) & _read_later(frame, attempt) or not _read_plain(reader, frame, inner):
+    half_done = set() if _is_generated(reader, frame) else _half_done(attempt.body)
+    if half_done & _read_later(frame, attempt) or not _read_plain(reader, frame, inner):
         _read_chain(reader, frame, inner)
+
+
+def _is_generated(reader: Reader, frame: Frame) -> bool:
+    """Whether the code is generated: that reads no name after an exception that it may have bound before."""
+    return reader.rereading or carried_module(frame.function)
 
 
 def _read_later(frame: Frame, attempt: Attempt) -> set[str]:
@@ -368,7 +375,7 @@ def _read_chain(reader: Reader, frame: Frame, attempt: Attempt) -> None:
     def step(i: int) -> None:
         if i == len(body):
             return
-        if _half_done(body[i : i + 1]):
+        if _half_done(body[i : i + 1]) and not _is_generated(reader, frame):
             reader.refuse(
                 frame,
                 body[i],
