@@ -435,6 +435,54 @@ def count_what_failed(around):
     return f
 
 
+NAMED = {"s": 1.0}
+
+
+def scaled_by_named(a):
+    NAMED["s"] = NAMED["s"] * a
+    return a
+
+
+def product_with_named(n, a):
+    return a if n == 0 else product_with_named(n - 1, a * NAMED["s"])
+
+
+def test_a_helper_that_changes_a_global():
+    def f(x):
+        NAMED["s"] = 1.0
+        t = scaled_by_named(x[0])
+        return NAMED["s"] * t * scaled_by_named(x[1])
+
+    np.testing.assert_allclose(adjoin.grad(f)(VECTOR), [2 * 0.7 * -1.2, 0.7**2, 0.0, 0.0])
+    assert NAMED["s"] == 0.7 * -1.2
+
+
+def test_a_dict_that_is_reached_in_two_ways():
+    holder = {"d": NAMED}
+
+    def change(x):
+        holder["d"]["s"] = x[0]
+        return NAMED["s"] * x[1]
+
+    def read(x):
+        return holder["d"]["s"] * x[1] + NAMED["s"]
+
+    assert_refused(change, VECTOR, line='holder["d"]["s"] = x[0]')
+    assert adjoin.grad(read)(VECTOR)[1] == NAMED["s"]
+
+
+def test_a_dict_that_a_recursion_reads():
+    def change(x):
+        NAMED["s"] = x[0]
+        return product_with_named(2 if x[2] > 0 else 1, x[1])
+
+    def read(x):
+        return product_with_named(2 if x[2] > 0 else 1, x[1]) * NAMED["s"]
+
+    assert_refused(change, VECTOR, line='NAMED["s"] = x[0]')
+    assert adjoin.grad(read)(VECTOR)[1] == NAMED["s"] ** 3
+
+
 @pytest.mark.parametrize(
     "make",
     [

@@ -148,6 +148,7 @@ def grow_outside(
             f"a list of the surrounding code is changed by {name}",
             "pass it in, return it",
         )
+    reader.check_own(origin)
     reader.stale.add(origin)
     if name == "extend" and isinstance(args[0], ListValue) and args[0].var is None:
         args = [Tup(tuple(args[0].items))]  # only what is in it is shared

@@ -7,6 +7,7 @@ In: a reader, a frame, a node. Out: the node's value; statements it needs have b
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -543,7 +544,8 @@ def attribute(reader: Reader, frame: Frame, x: Any, name: str, node: cst.CSTNode
             written = reader.numpy_ref(".".join([*x.value.__name__.split(".")[1:], name]), found)
         else:
             written = Ref(found, f"{x.text}.{name}", x.imports, path)
-        wrapped = reader.wrap(found, written.text, path)
+        home = (vars(x.value), name) if isinstance(x.value, types.ModuleType) else None
+        wrapped = reader.wrap(found, written.text, path, home)
         return written if isinstance(wrapped, Ref) else wrapped
     if isinstance(x, ObjectValue):
         return _object_attribute(reader, frame, x, name, node)

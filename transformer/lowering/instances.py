@@ -174,14 +174,12 @@ def _read(
             inner = _refill(values, leaves)
             shown = [inner.pop(("around", i)) for i in range(len(around))]
             outer, reader.calls = reader.calls, []
-            entry, reader.entry, opened, reader.opened = reader.entry, [], reader.opened, {}
             reader.catching += 1  # it may be called in a `try`
             try:
-                with _surrounded(around, shown):
+                with reader.another_function() as read_first, _surrounded(around, shown):
                     result = read_again(inner)
             finally:
                 reader.calls = outer
-                read_first, reader.entry, reader.opened = reader.entry, entry, opened
                 reader.catching -= 1
             yielded = reader.arg(result)
         _refuse_changes(reader, frame, instance, node)

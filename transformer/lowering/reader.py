@@ -11,7 +11,8 @@ import builtins
 import inspect
 import sys
 import types
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
@@ -78,6 +79,10 @@ from .values import (
 Path = tuple[tuple[str, Any], ...]
 #: Where the surrounding code holds a list: the path of what it is a part of, and the keys that lead to it.
 Place = tuple[Any, ...]
+#: In place of the path: an object by its id, which stands in two places.
+ALIASED = "aliased"
+#: What a function of the module that is called has opened for itself.
+INSIDE = object()
 
 #: The flag of a path that raises: what follows it is not reached.
 DEAD = "%dead"
@@ -120,7 +125,10 @@ class Carried(Exception):
 
 
 class NotTakenApart(Exception):
-    """A list of the surrounding code has to be one object of the running program: all is read again."""
+    """All is read again: a list of the surrounding code has to be one object of the running program.
+
+    Or an object stands in two places, which was not known where it was changed.
+    """
 
     def __init__(self, place: Place) -> None:
         super().__init__(place)
@@ -139,6 +147,10 @@ class Free:
 def _is_shared(cls: Any) -> bool:
     """Whether an argument of this class is changed where it is, and not a copy: an object with a life."""
     return not issubclass(cls, dict | list | tuple) and not hasattr(cls, "__dataclass_fields__")
+
+
+def _identity(part: Any) -> Any:
+    return part if isinstance(part, str) else id(part)
 
 
 def _element_of(kind: Container) -> Kind:
@@ -174,6 +186,9 @@ class Reader(Builder):
         self.entry: list[Statement] = []  # what it reads of them when it begins
         self.outside: set[Var] = set()  # lists of the surrounding code that are not taken apart
         self.whole: Set[Place] = frozenset()  # where those stand, besides long ones
+        self.bindings: dict[Any, Path] = {}  # the first way to each name of the surrounding code
+        self.objects: dict[int, Any] = {}  # what stands for an object of it, by its id
+        self.aliased: set[Any] = set()  # what is one object of it in two places
         self.frozen: set[Mutable] = set()  # what the surrounding code has been given
         self.guards: dict[Path, str] = {}  # constants read from the user's globals, with what they were
         self.sources: list[Source] = []
@@ -256,8 +271,15 @@ class Reader(Builder):
             container, cells, var = self.journal.pop()
             container.restore(cells, var)
 
-    def check_own(self, container: Mutable) -> None:
-        """Refuse to change what the surrounding code has been given: it would not see that."""
+    def check_own(self, container: Any) -> None:
+        """Refuse to change what the surrounding code has been given, or has in two places."""
+        if container in self.aliased:
+            raise AdjoinError(
+                Code.MUTATION,
+                "a list, dict or object that the surrounding code has in two places is changed",
+                where=Where.of(self.site) if self.site else None,
+                rewrite="take it from one place everywhere",
+            )
         if container in self.frozen:
             raise AdjoinError(
                 Code.MUTATION,
@@ -405,8 +427,12 @@ class Reader(Builder):
 
     # -- Python objects ----------------------------------------------------------------------------
 
-    def wrap(self, obj: Any, text: str, path: Path | None) -> Any:
-        """A Python object found in the user's namespaces, as a value."""
+    def wrap(self, obj: Any, text: str, path: Path | None, binding: Any = None) -> Any:
+        """A Python object found in the user's namespaces, as a value.
+
+        `binding` is what holds it under a name, a cell or a namespace and a name in it: two ways there, by
+        the names of two functions, lead to one value.
+        """
         if obj is None or isinstance(obj, bool | str | bytes) or obj is Ellipsis:
             if path is not None and not self.splicing:
                 self.guards[path] = repr(obj)
@@ -427,11 +453,49 @@ class Reader(Builder):
             if isinstance(obj, int | float | complex):
                 return Const(obj)
             return Ref(obj, text, "")
+        if isinstance(obj, list | dict) or hasattr(obj, "__dict__"):
+            key = tuple(map(_identity, binding)) if isinstance(binding, tuple) else id(binding)
+            path = path if binding is None else self.bindings.setdefault(key, path)
         if path not in self.free:
             self.free[path] = self._free(text, path, signature_kind(obj, f"{text}@{len(self.free)}"))
         if path not in self.opened:
             self.opened[path] = self._open_outside(self.free[path])
+            self._note_object(self.opened[path], obj)
         return self.opened[path]
+
+    def _note_object(self, opened: Any, obj: Any) -> None:
+        """Note which object each part stands for: one that stands in two places is not to be changed."""
+        parts: Mapping[Any, Any] = {}
+        if isinstance(opened, Mutable) or (isinstance(opened, Var) and opened in self.outside):
+            self._note_place(id(obj), opened)
+        if isinstance(opened, Mutable):
+            parts = opened.cells
+        elif isinstance(opened, Tup):
+            parts = dict(enumerate(opened.items))
+        for key, part in parts.items():
+            by_name = isinstance(opened, ObjectValue)
+            held = getattr(obj, key, None) if by_name else obj[key]
+            self._note_object(part, held)
+
+    def _note_place(self, obj: int, opened: Any) -> None:
+        first = self.objects.setdefault(obj, opened)
+        if (ALIASED, obj) in self.whole:
+            self.aliased.add(opened)
+        elif first is not opened:
+            raise NotTakenApart((ALIASED, obj))
+
+    @contextmanager
+    def another_function(self) -> Iterator[list[Statement]]:
+        """What is read inside belongs to a function of its own; gives what that reads when it begins."""
+        outer = self.entry, self.opened, self.objects
+        self.entry, self.opened, self.objects = [], {}, {}
+        try:
+            yield self.entry
+        finally:
+            inside = self.objects
+            self.entry, self.opened, self.objects = outer
+        for obj in inside:
+            self._note_place(obj, INSIDE)
 
     def _open_outside(self, free: Free) -> Any:
         """A value of the surrounding code, taken apart where the function begins.
@@ -524,11 +588,12 @@ class Reader(Builder):
         if name in code.co_freevars:
             cell = function.__closure__[code.co_freevars.index(name)]
             try:
-                return self.wrap(cell.cell_contents, name, (*frame.path, ("cell", name)))
+                return self.wrap(cell.cell_contents, name, (*frame.path, ("cell", name)), cell)
             except ValueError:
                 return None
         if name in function.__globals__:
-            return self.wrap(function.__globals__[name], name, (*frame.path, ("global", name)))
+            names = function.__globals__
+            return self.wrap(names[name], name, (*frame.path, ("global", name)), (names, name))
         if hasattr(builtins, name):
             return Ref(getattr(builtins, name), name, "")
         return None

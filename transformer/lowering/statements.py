@@ -531,6 +531,7 @@ def store(reader: Reader, frame: Frame, obj: Any, at: Any, result: Any, node: cs
         reader.do(STORE, _list_var(obj), reader.arg(at), stored, effect="write")
         return
     if isinstance(obj, Var):
+        reader.check_own(obj)
         held = (
             reader.run(result)
             if isinstance(result, ListValue) and isinstance(obj.kind, Opaque)
