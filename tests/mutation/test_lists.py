@@ -288,3 +288,23 @@ def f(x):
 """
     with pytest.raises(AdjoinError, match="changed while it is looped over"):
         grad(Program(source, ()).load())(VECTOR)
+
+
+@pytest.mark.parametrize("trips", [0, 2])
+def test_a_loop_that_makes_a_list_of_another_kind(trips):
+    def f(x, trips):
+        held = []
+        for e in x:
+            held.append(e * x)
+        for _ in range(trips):
+            held = []
+            for j in range(3):
+                held.append(j * 0.5 * x[0])
+        known = [x * x[0]]
+        for _ in range(trips):
+            known = []
+            for j in range(3):
+                known.append(j * x[1])
+        return np.sum(held[2]) + np.sum(known[-1])
+
+    assert_gradient(f, np.array([0.7, 1.9, -1.3]), trips)

@@ -1049,7 +1049,7 @@ class Loop:
                 else self.reader.arg(new)
             )
             before = (
-                SequenceKind(UNDEFINED)
+                _kind_of_list(start)
                 if isinstance(start, ListValue)
                 else arg_kind(start)
                 if not isinstance(start, Tup)
@@ -1130,6 +1130,15 @@ class Loop:
             elif container not in self.containers:
                 self.containers.append(container)
                 self.changed = True
+
+
+def _kind_of_list(x: ListValue) -> Kind:
+    """The kind that a list has, or gets where it becomes an object of the running program."""
+    element = x.element if x.var is None or not isinstance(x.var.kind, SequenceKind) else x.var.kind.element
+    for item in x.items if x.var is None else ():
+        if isinstance(item, Var | Const):
+            element = join(element, arg_kind(item))
+    return SequenceKind(element)
 
 
 def _same_ref(a: Any, b: Any) -> bool:
