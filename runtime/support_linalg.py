@@ -785,7 +785,7 @@ def lstsq_b_adjoint(g: Any, out: Any, a: Any, b: Any) -> Any:
     if x_bar is not None:
         b_bar = b_bar + mH(np.linalg.pinv(a)) @ columns(x_bar)
     if residuals_bar is not None and np.size(residuals_bar):
-        b_bar = b_bar + 2 * residuals_bar * (columns(b) - a @ columns(out[0]))
+        b_bar = b_bar + 2 * np.real(residuals_bar) * (columns(b) - a @ columns(out[0]))
     return nan_unless_full_rank(b_bar, out[2], a, b_bar).reshape(np.shape(b))
 
 
@@ -802,7 +802,7 @@ def lstsq_a_adjoint(g: Any, out: Any, a: Any, b: Any) -> Any:
         a_bar = a_bar - b_bar @ mH(x) + residual @ mH(p @ b_bar) + (ph @ x) @ mH(x_bar - p @ (a @ x_bar))
         a_bar = nan_unless_full_rank(a_bar, out[2], a, x_bar)
     if residuals_bar is not None and np.size(residuals_bar):
-        a_bar = a_bar - 2 * (residual * residuals_bar) @ mH(x)
+        a_bar = a_bar - 2 * (residual * np.real(residuals_bar)) @ mH(x)
     if s_bar is not None:
         a_bar = a_bar + svdvals_adjoint(s_bar, a)
     return a_bar

@@ -213,19 +213,27 @@ def cho_solve_c_dot(dots: Any, x: Any, c_and_lower: Any) -> Any:
 
 
 def cho_factor_bar(g: Any, out: Any) -> Any:
-    """The adjoint of `a` in `c, lower = scipy.linalg.cho_factor(a)`; `c` keeps the other triangle of `a`."""
+    """The adjoint of `a` in `c, lower = scipy.linalg.cho_factor(a)`."""
     c, lower = out
     matrices_only(c)
-    rest = np.triu(g[0], 1) if lower else np.tril(g[0], -1)
-    return cholesky_bar(g[0], np.tril(c) if lower else np.triu(c), lower) + rest
+    a_bar = cholesky_bar(g[0], np.tril(c) if lower else np.triu(c), lower)
+    return a_bar + other_triangle(g[0], lower)
+
+
+def other_triangle(a: Any, lower: Any) -> Any:
+    """What `cho_factor` leaves of `a` in the other triangle: all of it; from SciPy 1.18 on, zeros."""
+    major, minor, *_ = scipy.__version__.split(".")
+    if (int(major), int(minor)) >= (1, 18):
+        return np.zeros_like(a)
+    return np.triu(a, 1) if lower else np.tril(a, -1)
 
 
 def cho_factor_dot(a_dot: Any, out: Any) -> Any:
     """The tangent of `c, lower = scipy.linalg.cho_factor(a)`."""
     c, lower = out
     matrices_only(c)
-    rest = np.triu(a_dot, 1) if lower else np.tril(a_dot, -1)
-    return cholesky_dot(a_dot, np.tril(c) if lower else np.triu(c), lower) + rest, False
+    c_dot = cholesky_dot(a_dot, np.tril(c) if lower else np.triu(c), lower)
+    return c_dot + other_triangle(a_dot, lower), False
 
 
 def cholesky_bar(g: Any, factor: Any, lower: bool) -> Any:

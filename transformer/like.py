@@ -206,6 +206,9 @@ def _annotation(annotation: Any, name: str, function: Callable[..., Any]) -> Kin
         return Opaque(str)
     if annotation is np.ndarray:
         return Array(None, None)
+    alias = getattr(typing.get_origin(annotation), "__value__", None)  # `NDArray` since NumPy 2.5
+    if alias is not None:
+        annotation = alias[typing.get_args(annotation)]
     if isinstance(annotation, types.GenericAlias) and typing.get_origin(annotation) is np.ndarray:
         scalar = typing.get_args(typing.get_args(annotation)[1])
         return Array(_code(scalar[0]) if scalar else None, None)
