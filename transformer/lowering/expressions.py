@@ -544,7 +544,7 @@ def attribute(reader: Reader, frame: Frame, x: Any, name: str, node: cst.CSTNode
             written = reader.numpy_ref(".".join([*x.value.__name__.split(".")[1:], name]), found)
         else:
             written = Ref(found, f"{x.text}.{name}", x.imports, path)
-        home = (vars(x.value), name) if isinstance(x.value, types.ModuleType) else None
+        home = (id(vars(x.value)), name) if isinstance(x.value, types.ModuleType) else None
         wrapped = reader.wrap(found, written.text, path, home)
         return written if isinstance(wrapped, Ref) else wrapped
     if isinstance(x, ObjectValue):
@@ -766,9 +766,7 @@ def _first_of(reader: Reader, x: Iteration, at: Slc) -> Iteration:
     assert x.plain is not None
     plain = reader.let(INDEX, x.plain, at, kind=Opaque(range))
     constant = x.constant[: at.stop.value] if x.constant is not None and isinstance(at.stop, Const) else None
-    return Iteration(
-        lambda: reader.let(LENGTH, plain), x.item, plain, constant
-    )
+    return Iteration(lambda: reader.let(LENGTH, plain), x.item, plain, constant)
 
 
 def opened(reader: Reader, element: Any) -> Any:

@@ -11,7 +11,7 @@ import builtins
 import inspect
 import sys
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
@@ -93,8 +93,6 @@ def is_flag(name: str) -> bool:
     return name in ("%done", "%break", "%continue") or name.startswith("%return")
 
 
-
-
 @dataclass(eq=False)
 class Frame:
     """The names of one function being read."""
@@ -149,10 +147,6 @@ def _is_shared(cls: Any) -> bool:
     return not issubclass(cls, dict | list | tuple) and not hasattr(cls, "__dataclass_fields__")
 
 
-def _identity(part: Any) -> Any:
-    return part if isinstance(part, str) else id(part)
-
-
 def _element_of(kind: Container) -> Kind:
     """The kind of the elements of a list that is not taken apart."""
     element: Kind = UNDEFINED
@@ -186,7 +180,7 @@ class Reader(Builder):
         self.entry: list[Statement] = []  # what it reads of them when it begins
         self.outside: set[Var] = set()  # lists of the surrounding code that are not taken apart
         self.whole: Set[Place] = frozenset()  # where those stand, besides long ones
-        self.bindings: dict[Any, Path] = {}  # the first way to each name of the surrounding code
+        self.bindings: dict[Hashable, Path] = {}  # the first way to each name of the surrounding code
         self.objects: dict[int, Any] = {}  # what stands for an object of it, by its id
         self.aliased: set[Any] = set()  # what is one object of it in two places
         self.frozen: set[Mutable] = set()  # what the surrounding code has been given
@@ -427,11 +421,11 @@ class Reader(Builder):
 
     # -- Python objects ----------------------------------------------------------------------------
 
-    def wrap(self, obj: Any, text: str, path: Path | None, binding: Any = None) -> Any:
+    def wrap(self, obj: Any, text: str, path: Path | None, binding: Hashable = None) -> Any:
         """A Python object found in the user's namespaces, as a value.
 
-        `binding` is what holds it under a name, a cell or a namespace and a name in it: two ways there, by
-        the names of two functions, lead to one value.
+        `binding` tells what holds it under a name: the id of a cell, or that of a namespace and the name. Two
+        ways there, by the names of two functions, lead to one value.
         """
         if obj is None or isinstance(obj, bool | str | bytes) or obj is Ellipsis:
             if path is not None and not self.splicing:
@@ -453,9 +447,8 @@ class Reader(Builder):
             if isinstance(obj, int | float | complex):
                 return Const(obj)
             return Ref(obj, text, "")
-        if isinstance(obj, list | dict) or hasattr(obj, "__dict__"):
-            key = tuple(map(_identity, binding)) if isinstance(binding, tuple) else id(binding)
-            path = path if binding is None else self.bindings.setdefault(key, path)
+        if binding is not None and (isinstance(obj, list | dict) or hasattr(obj, "__dict__")):
+            path = self.bindings.setdefault(binding, path)
         if path not in self.free:
             self.free[path] = self._free(text, path, signature_kind(obj, f"{text}@{len(self.free)}"))
         if path not in self.opened:
@@ -588,12 +581,12 @@ class Reader(Builder):
         if name in code.co_freevars:
             cell = function.__closure__[code.co_freevars.index(name)]
             try:
-                return self.wrap(cell.cell_contents, name, (*frame.path, ("cell", name)), cell)
+                return self.wrap(cell.cell_contents, name, (*frame.path, ("cell", name)), id(cell))
             except ValueError:
                 return None
         if name in function.__globals__:
             names = function.__globals__
-            return self.wrap(names[name], name, (*frame.path, ("global", name)), (names, name))
+            return self.wrap(names[name], name, (*frame.path, ("global", name)), (id(names), name))
         if hasattr(builtins, name):
             return Ref(getattr(builtins, name), name, "")
         return None
